@@ -16,9 +16,10 @@ end
 PEERS = FileList["test/lab/servers/test_{bundled,haproxy,passenger,peers,versions}.rb"]
 
 # Whole programs, which take most of the time: real apps with browsers and databases, gems that are installed, labs,
-# tunes and studies that measure real servers.
+# tunes, studies and benchmarks that measure real servers.
 REAL = FileList["test/real/**/test_*.rb", "test/cli/test_gem.rb", "test/tuner/test_{profiler,session}.rb",
-                "test/lab/test_lab.rb", "test/studies/test_command.rb"]
+                "test/lab/test_lab.rb", "test/lab/apps/test_postgres.rb", "test/studies/test_command.rb",
+                "test/benchmark/test_trials.rb"]
 
 desc "Run all tests but those of whole programs and of other servers; TEST=path runs one file"
 tests :test, FileList["test/**/test_*.rb"].exclude(*PEERS, *REAL)

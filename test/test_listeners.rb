@@ -188,7 +188,7 @@ class TestListeners < Minitest::Test
     end
   end
 
-  def test_abstract_what_is_wrong_is_told
+  def test_abstract_errors_name_the_problem
     assert_refused "unix://@#{"x" * 200}", "the path is too long for a socket"
     { "unix://@" => "give a name: unix://@name", "unix:@?backlog=9" => "give a name: unix://@name",
       "unix://@a?mode=0600" => "unknown mode: give backlog, proxy_protocol",
@@ -217,7 +217,7 @@ class TestListeners < Minitest::Test
     end
   end
 
-  def test_what_is_wrong_with_a_uri_is_told
+  def test_errors_name_what_is_wrong_with_a_uri
     { "ssl://0.0.0.0:9292?key=k" => "give cert before key",
       "ssl://0.0.0.0:9292?key=k&cert=c&cert=d" => "give as many key as cert",
       "ssl://0.0.0.0:9292?cert=" => "cert: give a file",

@@ -24,7 +24,7 @@ class TestMemory < Minitest::Test
     assert_equal 64, threads(machine(16_384).merge(v1("memory.limit_in_bytes" => (1 << 63) - 4096)))
   end
 
-  def test_a_system_that_tells_nothing
+  def test_a_system_without_figures_of_memory
     assert_equal 64, threads({})
     assert room?({})
   end

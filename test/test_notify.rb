@@ -2,14 +2,14 @@
 
 require "test_helper"
 require "socket"
-require "tmpdir"
 
 # The messages to systemd, received on a socket like systemd's.
 class TestNotify < Minitest::Test
+  include TemporaryDirectory
+
   Notify = Cuttle::Notify
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @before = ENV.fetch("NOTIFY_SOCKET", nil)
     @systemd = Socket.new(:UNIX, :DGRAM)
     @systemd.bind(Addrinfo.unix("#{@directory}/notify", :DGRAM))
@@ -19,7 +19,6 @@ class TestNotify < Minitest::Test
   def teardown
     ENV["NOTIFY_SOCKET"] = @before
     @systemd.close
-    FileUtils.remove_entry(@directory)
   end
 
   def test_each_message

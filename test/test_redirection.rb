@@ -2,11 +2,11 @@
 
 require "test_helper"
 require "open3"
-require "tmpdir"
 
 # Standard output and standard error in files: at the start, and when a program for logs has moved them.
 class TestRedirection < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   # Numbers lines of four kinds as fast as it can, each in a thread of its own, and reopens the files at HUP.
   WRITER = <<~'RUBY'
@@ -35,13 +35,8 @@ class TestRedirection < Minitest::Test
 
   # What Redirection says of a file is on standard error of the server, or in its file.
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @out = "#{@directory}/out"
     @err = "#{@directory}/err"
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_server

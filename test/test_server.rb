@@ -69,7 +69,7 @@ class TestServer < Minitest::Test
 
   # An app that waited for the stop returned to an engine that did not know of it yet, and took what a worker that stops
   # leaves to the others.
-  def test_it_serves_until_its_engine_is_told_to_stop
+  def test_it_serves_until_it_stops_its_engine
     server = Cuttle::Server.new(APP).start
     eventually("its service") { server.serving? }
     engine = server.instance_variable_get(:@engine)
@@ -83,7 +83,7 @@ class TestServer < Minitest::Test
     assert_equal [true, false], [served, server.serving?]
   end
 
-  def test_a_port_in_use_is_said_by_start
+  def test_start_fails_if_the_port_is_in_use
     serving(APP) do |server|
       error = assert_raises(Cuttle::Error) { Cuttle::Server.new(APP, port: server.port).start }
       assert_equal "can't listen on tcp://127.0.0.1:#{server.port}: the port is in use", error.message

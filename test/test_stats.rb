@@ -6,6 +6,7 @@ require "json"
 # Cuttle.stats: what an app learns of its own process.
 class TestStats < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   APP = <<~RUBY
     run ->(env) {
@@ -22,12 +23,7 @@ class TestStats < Minitest::Test
   RUBY
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     File.write("#{@directory}/config.ru", "require 'json'\n#{APP}")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_outside_a_server

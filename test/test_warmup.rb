@@ -26,7 +26,7 @@ class TestWarmup < Minitest::Test
 
   # What is left counts as old, on each Ruby.
   def test_what_outlives_it_is_old
-    skip "ObjectSpace.dump tells of no ages here" unless RUBY_ENGINE == "ruby"
+    skip "ObjectSpace.dump shows no ages here" unless RUBY_ENGINE == "ruby"
     require "objspace"
     object = Object.new
     Cuttle::Warmup.call(Cuttle::Cores.default)

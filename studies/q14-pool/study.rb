@@ -3,7 +3,7 @@
 title "A pool of threads, and a thread for each connection"
 source 'Left open by K. Haines, "Web Server Concurrency", RubyKaigi 2016'
 question "His engine made a new thread for each request. How would a pool have performed?"
-design "Our core's threads engine, with a new thread for each connection and with a pool of 16; responses that take no
+design "Cuttle's threads engine, with a new thread for each connection and with a pool of 16; responses that take no
         time, and responses that wait 1 s; 100 connections at once, each carrying one request."
 
 app "scrawls.ru"

@@ -4,7 +4,7 @@ title "Kept connections and fairness, in Puma 5 to 8"
 source "A question of our own: Puma 6 and 7 changed how a thread goes on with a connection that it has just served"
 question "Twenty connections that are kept alive, and five threads: does each connection get its turn?"
 design "An app that computes for 2 ms; 5 threads, 20 connections in a closed loop; the last releases of Puma 5.6, 6 and
-        7, today's Puma 8, and its model on our core. With perfect turns every request waits as long: p99 is p50."
+        7, today's Puma 8, and its model on Cuttle. With perfect turns every request waits as long: p99 is p50."
 
 cores 1
 warmup 1
@@ -27,5 +27,5 @@ servers.each_key do |version|
   expect "q26.#{version}", "Puma #{version} is fair: p99 is less than twice the median",
          "p99 by p50" => [p99("q26", puma: version), p50("q26", puma: version), ..2]
 end
-expect "q26.model", "and so is its model on our core",
+expect "q26.model", "and so is its model on Cuttle",
        "p99 by p50" => [p99("q26", puma: "model"), p50("q26", puma: "model"), ..2]

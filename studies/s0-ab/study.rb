@@ -3,7 +3,7 @@
 title "Ten users of a Heroku dyno, under nine servers"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); ab -n 500'
 question "Which server, with how many processes and threads, serves an app that computes for 50 ms and waits for 250?"
-design "The original's app (which computes by the wall clock), each server's model on our core, and that server itself
+design "The original's app (which computes by the wall clock), each server's model on Cuttle, and that server itself
         if it is available; 1 or 10 connections, 500 requests, each on its own connection."
 flaw "s0.2 says 9.84 requests/s of a serial server, which can't serve more than 3.33: several were served at once."
 flaw "The app computes by the wall clock, so a request that waits for Ruby's lock counts that as work done, and more

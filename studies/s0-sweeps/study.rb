@@ -4,7 +4,7 @@ title "From 1 to 20 users, with three kinds of app"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); siege -b -t30s'
 question "At which concurrency does each server reach its highest rate, and how does that change if the app computes
           more and waits less?"
-design "Each server's model on our core, 1 to 20 connections in a closed loop, apps of 50 ms CPU and 250 ms waiting, 50
+design "Each server's model on Cuttle, 1 to 20 connections in a closed loop, apps of 50 ms CPU and 250 ms waiting, 50
         and 50, and 100 and 1."
 flaw "The app computes by the wall clock: see s0-ab. What depends on Ruby's 100 ms is in s0-quantum."
 

@@ -6,7 +6,7 @@ question "176 threads with a connection each need more connections than PostgreS
           With as many concurrent requests as threads, the limit is really exceeded; below the limit, nothing may fail."
 design "The work app in place of Discourse: 1 ms of computing, then a query that sleeps for 100 ms. PostgreSQL takes 100
         connections, three of them for its superuser. 5 processes of 16 threads, which stay below that, and 11; as many
-        connections of the load as threads; Puma's model on our core, and Puma."
+        connections of the load as threads; Puma's model on Cuttle, and Puma."
 flaw "In the original, 30 load threads met 176 server threads, so how many connections to the database were open was not
       known."
 

@@ -6,7 +6,7 @@ source 'N. Gibbs, "Rails Benchmarking: Puma and MultiProcess" (2017); Discourse,
 question "How many processes and threads should a real Rails app have, and how many concurrent requests does it take to
           see the difference?"
 design "The lab's forum in place of Discourse, with the same four actions, on a PostgreSQL of 100 connections (its
-        default, and the original's). Puma's model on our core with as many processes and threads as each row had, and
+        default, and the original's). Puma's model on Cuttle with as many processes and threads as each row had, and
         Puma itself for some; 1,500 requests, from as many connections as there were load threads. For s1.2, 1 to 16
         connections at one process."
 flaw "From row to row, the load's threads, the processes and the server's threads all change. So no difference has one

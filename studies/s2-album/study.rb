@@ -5,7 +5,7 @@ source '"Puma vs. Unicorn - Performance" (2015); ab -n 100'
 question "Does a page that takes half a second arrive sooner, or more evenly, from workers with threads than from
           workers that serve one request each?"
 design "A page of two queries (10 ms each), 520 ms of rendering in a Node.js process that all workers share, and 10 ms
-        in Ruby: 550 ms, as it took. Two workers of one thread, or of up to 2 or 16, on our core by each server's habits
+        in Ruby: 550 ms, as it took. Two workers of one thread, or of up to 2 or 16, on Cuttle by each server's habits
         and on the server itself; 1, 10 and 30 connections, 100 requests."
 flaw "Medians grow with the connections, as 1 to 10 to 31 (552, 5,686, 17,332 ms): two workers served no more than one
       request alone. Something was serial that no server could help, most likely the one Node.js process."

@@ -3,7 +3,7 @@
 title "Hello, world on Rack, from five servers"
 source 'N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019); ab -n 10000'
 question "How far apart are servers if the app takes no time?"
-design "One process of each server by its own defaults, as a model on our core and itself; one connection at a time,
+design "One process of each server by its own defaults, as a model on Cuttle and itself; one connection at a time,
         closed after each response, as ab does; 10,000 requests."
 flaw "Only a chart was published, and in words an order and rough ratios."
 flaw "With one connection, the tester's time and the network's are in each response: slow servers look faster than they

@@ -3,7 +3,7 @@
 title "Hello, world on Rails, from five servers, and Puma with more processes and threads"
 source 'N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019); ab -n 10000, later wrk'
 question "Does the server matter for the shortest page that Rails has? Do more threads serve more of these pages?"
-design "A Rails 7.2 app of one route and one controller. Five servers by their own defaults, as a model on our core and
+design "A Rails 7.2 app of one route and one controller. Five servers by their own defaults, as a model on Cuttle and
         themselves, at 1, 2 and 6 connections that are closed after each response, as ab does; Passenger with one
         process for one connection, and six for more, which it starts by itself. Puma with up to 8 processes of up to 8
         threads, at 100 connections that persist, as wrk's do."

@@ -4,10 +4,10 @@ title "One thread, a thread each, or a reactor, at the same concurrency"
 source 'K. Haines, "Web Server Concurrency", RubyKaigi 2016; ab'
 question "The published figures of a thread per request and of the reactor were measured at 100 connections, that of the
           single thread at one. How much of the difference remains if only the model changes?"
-design "The Scrawls engines' models on our core; a file of 1,078 octets that the app reads; a connection for each
+design "The Scrawls engines' models on Cuttle; a file of 1,078 octets that the app reads; a connection for each
         request; 1, 10 and 100 connections at once for each model. Connections that wait for the single thread wait in
         the kernel's backlog. The server has one core, the load the other."
-flaw "Only our core is available today: the engines' own code is lost."
+flaw "Only Cuttle is available today: the engines' own code is lost."
 
 app "scrawls.ru"
 cores 1

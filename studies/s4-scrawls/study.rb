@@ -4,7 +4,7 @@ title "One request at a time, a thread each, a process each, or a reactor"
 source 'K. Haines, "Web Server Concurrency", RubyKaigi 2016; ab'
 question "How does each concurrency model perform with responses that take no time, and with responses that wait for a
           second?"
-design "Each Scrawls engine's model on our core; a file of 1,078 octets that the app reads, and an app that waits 1 s; a
+design "Each Scrawls engine's model on Cuttle; a file of 1,078 octets that the app reads, and an app that waits 1 s; a
         connection for each request. With 2,000 connections at once and more, the backlog of 1,024 overflows: the kernel
         asks again after 1 s, which shows in p99 of these rows. From coast to coast: a file of 1,844 octets, 35 ms away
         each way."

@@ -4,7 +4,7 @@ title "The survey of servers: hello and slow, one connection at a time"
 source 'K. Haines, "Web Server Concurrency", RubyKaigi 2016, which surveyed eleven servers after its own engines'
 question "What is left of the differences between eleven servers, if each is measured as the engines were, with one
           connection? And does any of them add to a request that waits for a second?"
-design "Each server of the survey that can be had by its own defaults in one process, and its model on our core: a file
+design "Each server of the survey that can be had by its own defaults in one process, and its model on Cuttle: a file
         of 1,078 octets that the app reads, and an app that waits 1 s; one connection at a time, closed after each
         response. ServerEngine has a small adapter for Rack; Swiftiply is the router that it was, before one process.
         The server has one core, the load the other."

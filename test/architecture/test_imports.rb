@@ -88,7 +88,7 @@ class TestImports < Minitest::Test
   # Directories of lib/ outside Cuttle's own: the handlers that rackup looks for.
   HANDLERS = %w[rack/handler/cuttle.rb rackup/handler/cuttle.rb].freeze
 
-  def test_rooms_name_only_whom_they_may
+  def test_rooms_name_only_the_rooms_that_they_may
     wrong = files.flat_map do |path, code|
       (imports(code, path[/\A\w+/]) - allowed(path)).map { |room| "#{path} names #{room}" }
     end

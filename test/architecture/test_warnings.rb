@@ -2,19 +2,14 @@
 
 require "test_helper"
 require "open3"
-require "tmpdir"
 
 # `ruby -w` has nothing to say of our own files. Gems warn on their own.
 class TestWarnings < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   def setup
-    @directory = Dir.mktmpdir
     File.write("#{@directory}/config.ru", "run ->(_) { [200, { 'content-type' => 'text/plain' }, ['hello']] }\n")
-  end
-
-  def teardown
-    FileUtils.rm_rf(@directory)
   end
 
   def test_files_are_compiled

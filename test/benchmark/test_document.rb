@@ -8,6 +8,8 @@ require_relative "support/measured"
 
 # Results in a document: benchmark/table fills their places, and leaves the rest alone.
 class TestBenchmarkDocument < Minitest::Test
+  include TemporaryDirectory
+
   TABLE = File.expand_path("../../benchmark/table", __dir__)
   PLACES = <<~TEXT
     # Title
@@ -31,13 +33,8 @@ class TestBenchmarkDocument < Minitest::Test
   TEXT
 
   def setup
-    @directory = Dir.mktmpdir("cuttle-document")
     @path = "#{@directory}/page.md"
     File.write(@path, PLACES)
-  end
-
-  def teardown
-    FileUtils.rm_rf(@directory)
   end
 
   def test_a_place_gets_its_benchmark_and_the_rest_stays

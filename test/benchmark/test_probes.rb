@@ -8,7 +8,7 @@ class TestBenchmarkProbes < Minitest::Test
   OK = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
   BUSY = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-  def test_times_are_told_by_status
+  def test_times_are_grouped_by_status
     turn = 0
     answer = -> { (turn += 1).even? ? BUSY : OK }
     times = serve(answer) { |port| Bench::Probes.new(port, rate: 100, timeout: 10).run(1) }

@@ -57,11 +57,11 @@ class TestBenchmarkServer < Minitest::Test
   end
 
   # A benchmark's plan from its declaration to its report, on the canned responder.
-  def test_a_plan_is_run_and_told_and_what_answers_something_else_is_not_measured
+  def test_a_plan_runs_and_reports_and_a_server_with_wrong_answers_fails
     skip Bench::Canned.new.unavailable if Bench::Canned.new.unavailable
 
     Bench::Peers.add(Bench::Canned.new("wrong", response: "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n"))
-    text = Dir.mktmpdir { |directory| in_a_process { told(directory) } }
+    text = Dir.mktmpdir { |directory| in_a_process { report_of_a_plan(directory) } }
     assert_match(/^canned +[\d,]+$/, text)
     assert_match(/^reached: it answers: /, text)
     assert_match(%r{^! failed: wrong, .*: answered 404 with 0 octets to GET /, and not 200 with 13$}, text)
@@ -69,7 +69,7 @@ class TestBenchmarkServer < Minitest::Test
 
   private
 
-  def told(directory)
+  def report_of_a_plan(directory)
     plan = Bench::Plan.new("test", "A test", %w[rate])
     plan.app = Bench.app("hello")
     load = plan.load(connections: 1, tester: nil)

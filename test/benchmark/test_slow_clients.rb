@@ -80,7 +80,7 @@ class TestBenchmarkSlowClients < Minitest::Test
     starting.kill.join
   end
 
-  def test_who_is_closed_comes_again
+  def test_a_closed_client_connects_again
     start("heads:1")
     @accepted.first.close
     eventually("another connection") { @listener.wait_readable(0) && @accepted << @listener.accept }

@@ -49,7 +49,7 @@ class TestSoak < Minitest::Test
     assert_equal Cuttle::Engines.names.sort, Soak::ENGINES.map(&:name).sort
   end
 
-  def test_a_slope_is_told_in_kilobytes_a_minute
+  def test_a_slope_is_in_kilobytes_a_minute
     watch = Soak::Watch.new(nil)
     random = Random.new(1)
     100.times do |index| # 60 KB a minute, beneath garbage that is a hundred times as much

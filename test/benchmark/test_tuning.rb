@@ -65,7 +65,7 @@ class TestBenchmarkTuning < Minitest::Test
     assert_nil findings(seconds: nil).cost
   end
 
-  def test_a_choice_without_a_valid_run_is_said
+  def test_a_choice_without_a_valid_run_is_named
     lacking = findings({ OTHER => [100.0, 100.0] })
     assert_nil lacking.share
     assert_match(/^choice: the grid has no valid run of hybrid -t 5$/, lacking.to_s)

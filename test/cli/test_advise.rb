@@ -4,7 +4,6 @@ require "test_helper"
 require "json"
 require "net/http"
 require "open3"
-require "tmpdir"
 require "cuttle/cli/advise"
 require_relative "../tuner/support/kept_runs"
 
@@ -12,18 +11,14 @@ require_relative "../tuner/support/kept_runs"
 class TestAdvise < Minitest::Test
   include Serving
   include KeptRuns
+  include TemporaryDirectory
 
   # It waits, so that its requests have both.
   APP = "run ->(_env) { sleep 0.005; [200, {}, ['x']] }"
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     @state = "#{@directory}/state"
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_the_answer_names_what_runs_and_what_it_can_not_see
@@ -37,8 +32,8 @@ class TestAdvise < Minitest::Test
 
   # It loads only what it names. These tests have loaded more.
   def test_the_program
-    library = Serving::ServingProcess::PATHS.map { |path| "-I#{path}" }
-    program = [Serving::ServingProcess::RUBY.first, "--disable=gems", *library, "#{ROOT}/exe/cuttle", "advise"]
+    few_events = File.expand_path("../tuner/support/few_events.rb", __dir__)
+    program = [*Serving::ServingProcess.ruby, "-r#{few_events}", "#{ROOT}/exe/cuttle", "advise"]
     serving_process("-S", @state, "-w", "0", "-t", "2:2", "--control-url", "auto", chdir: @directory) do |process|
       loading(process) do
         eventually("an answer") do
@@ -146,7 +141,7 @@ class TestAdvise < Minitest::Test
   # Yields what it answers of a server that has requests meanwhile. On a loaded machine these may be too few at first.
   def served(*flags, arguments: [], &block)
     answer = nil
-    serving_process("-S", @state, *flags, "--control-url", "auto", chdir: @directory) do |process|
+    serving_process("-S", @state, *flags, "--control-url", "auto", chdir: @directory, forked: true) do |process|
       loading(process) do
         eventually("an answer") { !(answer = advise("-S", @state, "--for", "1s", *arguments)).first.empty? }
       end

@@ -6,14 +6,10 @@ require "cuttle/cli/check"
 # `cuttle check`, and what `cuttle serve` does with a configuration file.
 class TestCheck < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     File.write("#{@directory}/config.ru", "run ->(_env) { [200, {}, ['from the rackup file']] }")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_every_setting_has_its_value_and_where_that_comes_from
@@ -98,7 +94,7 @@ class TestCheck < Minitest::Test
     end
   end
 
-  def test_serve_tells_that_pumas_file_is_not_read
+  def test_serve_warns_that_it_does_not_read_pumas_file
     FileUtils.mkdir("#{@directory}/config")
     File.write("#{@directory}/config/puma.rb", "raise 'no'")
     told = "cuttle: config/puma.rb is not read; convert it: cuttle import config/puma.rb -o config/cuttle.rb\n"

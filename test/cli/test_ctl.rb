@@ -3,24 +3,19 @@
 require "test_helper"
 require "json"
 require "open3"
-require "tmpdir"
 require "cuttle/cli/ctl"
 
 # `cuttle ctl`, with real servers.
 class TestCtl < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   SLOW = "run ->(_env) { $stderr.puts 'entered'; sleep }"
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     @pidfile = "#{@directory}/pid"
     @state = "#{@directory}/state"
     write("config.ru", "run ->(_env) { [200, {}, [Cuttle.stats.inspect]] }")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_by_the_state_file

@@ -8,16 +8,12 @@ require "rubygems/package"
 # The gems as users get them: built, installed into an empty GEM_HOME (which compiles them), and run outside the clone.
 class TestGem < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   APP = "run ->(_env) { [200, { 'content-type' => 'text/plain' }, ['from the gem']] }"
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   # One after the other in the same directory, because compiling takes long.

@@ -5,20 +5,13 @@ require "test_helper"
 # `cuttle serve` as a process of its own.
 class TestServe < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   HELLO = "run ->(env) { [200, { 'content-type' => 'text/plain' }, [\"Hello from \#{ENV['RACK_ENV']}\"]] }"
 
   SLOW = <<~RUBY
     run ->(_env) { $stderr.puts "entered"; $stderr.flush; sleep 1.5; [200, {}, ["done"]] }
   RUBY
-
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
 
   def test_serves_and_says_what_it_is
     serving_process(rackup(HELLO)) do |process|
@@ -47,7 +40,7 @@ class TestServe < Minitest::Test
   end
 
   def test_the_stopping_signals
-    inheriting("HUP", "DEFAULT") do # who runs these tests may ignore it
+    inheriting("HUP", "DEFAULT") do # the process that runs these tests may ignore it
       %w[INT TERM QUIT HUP].each do |signal|
         serving_process(rackup(HELLO)) { |process| assert_equal 0, process.stop(signal).exitstatus, signal }
       end
@@ -196,7 +189,7 @@ class TestServe < Minitest::Test
   end
 
   # The line was written when the connection had its next request, and had the status of that one's response.
-  def test_the_log_tells_of_its_own_request
+  def test_each_line_of_the_log_is_about_its_own_request
     app = <<~'RUBY'
       Slow = Struct.new(:text) do
         def each = yield(text)

@@ -5,12 +5,12 @@ require "io/console"
 require "json"
 require "open3"
 require "pty"
-require "tmpdir"
 require "cuttle/cli/top"
 
 # `cuttle top`: what it shows, and what it leaves of a terminal.
 class TestTop < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   Top = Cuttle::CLI::Top
   Screen = Top::Screen
@@ -32,13 +32,8 @@ class TestTop < Minitest::Test
   SHELL
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     @state = "#{@directory}/state"
     File.write("#{@directory}/config.ru", "run ->(_env) { [200, {}, ['x']] }")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_once
@@ -197,7 +192,7 @@ class TestTop < Minitest::Test
 
   def server(*args, &block)
     args += ["--control-url", "auto"] unless args.include?("--control-url")
-    serving_process("-S", @state, *args, chdir: @directory, &block)
+    serving_process("-S", @state, *args, chdir: @directory, forked: true, &block)
   end
 
   def top(*args) = outcome("-S", @state, *args)

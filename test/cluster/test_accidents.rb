@@ -5,15 +5,11 @@ require "test_helper"
 # Signals and deaths at the worst moment of a restart.
 class TestAccidents < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     Dir.mkdir("#{@directory}/config")
     write("one")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_worker_less_while_the_first_new_one_of_a_phased_restart_boots

@@ -6,9 +6,9 @@ require "open3"
 # --prune-bundler: a phased restart in a bundle that has changed. The bundle has two versions of a gem by turns.
 class TestBundle < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     %w[1.0 2.0].each { |version| gem("dep", version) }
     gem("another", "1.0")
     File.write("#{@directory}/config.ru", <<~RUBY)
@@ -17,10 +17,6 @@ class TestBundle < Minitest::Test
       run ->(_) { [200, {}, [found]] }
     RUBY
     bundle("dep" => "1.0")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_phased_restart_has_the_gems_of_the_bundle_as_it_is

@@ -5,6 +5,7 @@ require "test_helper"
 # A request that has to wait in a busy worker goes to an idle one, with its connection.
 class TestBusyWorkers < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   # Each answer begins with the pid. /hold computes until it may go on, and /sleep sleeps, so the other requests of the
   # worker wait.
@@ -28,14 +29,6 @@ class TestBusyWorkers < Minitest::Test
   RUBY
 
   ENGINES = { "hybrid" => %w[-t 1], "reactor" => [], "fibers" => [] }.freeze
-
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
 
   def test_a_request_that_has_to_wait_goes_to_an_idle_worker
     ENGINES.each do |engine, flags|
@@ -80,7 +73,7 @@ class TestBusyWorkers < Minitest::Test
     end
   end
 
-  def test_who_asks_is_known_there
+  def test_the_idle_worker_knows_the_clients_address
     trust = %w[--trust 127.0.0.1 --proxy-protocol]
     proxy = "PROXY TCP4 192.0.2.7 192.0.2.1 5 443\r\n"
     cluster("-t", "1", *trust) do |process|
@@ -130,7 +123,7 @@ class TestBusyWorkers < Minitest::Test
     end
   end
 
-  def test_the_idle_worker_is_told_to_stop_before_it_has_received_the_request
+  def test_the_idle_worker_gets_term_before_it_has_received_the_request
     cluster("-t", "1") do |process|
       holding(process) do |held, busy, waiting|
         other = leave_in_relay(process, held, waiting)
@@ -211,7 +204,7 @@ class TestBusyWorkers < Minitest::Test
   def cluster(*args, &block)
     %w[go go2 held held2 free].each { |name| FileUtils.rm_f("#{@directory}/#{name}") }
     File.write("#{@directory}/config.ru", APP)
-    serving_process("config.ru", "-w", "2", *args, chdir: @directory) do |process|
+    serving_process("config.ru", "-w", "2", *args, chdir: @directory, forked: true) do |process|
       eventually("both workers") { process.workers.length == 2 }
       block.call(process)
     ensure

@@ -5,16 +5,9 @@ require "test_helper"
 # `cuttle serve -w N`: supervisor and workers.
 class TestCluster < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   PID = "run ->(env) { [200, {}, [Process.pid.to_s]] }"
-
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
 
   def test_workers_serve_on_shared_listeners
     cluster(PID, workers: 2) do |process|
@@ -241,7 +234,7 @@ class TestCluster < Minitest::Test
 
   def cluster(app, *args, workers:, &block)
     File.write("#{@directory}/config.ru", app)
-    serving_process("#{@directory}/config.ru", "-w", workers.to_s, *args) do |process|
+    serving_process("#{@directory}/config.ru", "-w", workers.to_s, *args, forked: true) do |process|
       eventually("#{workers} workers") { process.workers.length == workers || process.err != "" }
       block.call(process)
     end

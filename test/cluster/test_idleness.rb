@@ -117,7 +117,7 @@ class TestIdleness < Minitest::Test
     skip "there are no moulds here" unless Cuttle::Cores.fetch(Cuttle::Cores.default).adopt_orphans
     Dir.mktmpdir("cuttle") do |directory|
       File.write("#{directory}/config.ru", APP)
-      serving_process("#{directory}/config.ru", "-w", "2", "--no-keep-mould") { |process| yield process }
+      serving_process("#{directory}/config.ru", "-w", "2", "--no-keep-mould", forked: true) { |process| yield process }
     end
   end
 

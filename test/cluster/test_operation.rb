@@ -5,17 +5,13 @@ require "test_helper"
 # What an operator sees of a cluster: hooks, signals, workers that hang.
 class TestOperation < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   APP = "run ->(env) { [200, {}, [$booted.to_s]] }"
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     Dir.mkdir("#{@directory}/config")
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   HOOKS = <<~RUBY

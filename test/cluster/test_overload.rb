@@ -5,6 +5,7 @@ require "test_helper"
 # Too many requests, and requests that are stuck, where there are workers.
 class TestOverload < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   # /hold stays in the app until the file that CUTTLE_GATE names exists, and / returns which process answers.
   APP = <<~RUBY
@@ -26,7 +27,6 @@ class TestOverload < Minitest::Test
   ASK = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @gate = "#{@directory}/gate"
     File.write("#{@directory}/config.ru", APP)
     @clients = []
@@ -34,7 +34,6 @@ class TestOverload < Minitest::Test
 
   def teardown
     @clients.each(&:close)
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_worker_that_is_full_leaves_new_connections_to_one_that_is_free
@@ -114,7 +113,7 @@ class TestOverload < Minitest::Test
 
   def cluster(*flags, &block)
     serving_process("#{@directory}/config.ru", *flags, "--drain-grace", "0.5",
-                    env: { "CUTTLE_GATE" => @gate }) do |process|
+                    env: { "CUTTLE_GATE" => @gate }, forked: true) do |process|
       block.call(process)
     ensure
       FileUtils.touch(@gate)

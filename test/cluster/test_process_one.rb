@@ -7,6 +7,7 @@ require "open3"
 # without a handler from such a process, and gives it every orphan.
 class TestProcessOne < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   # Process 1 of a new namespace, and its /proc. KILL of unshare kills the namespace.
   ALONE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child",
@@ -29,14 +30,9 @@ class TestProcessOne < Minitest::Test
 
   def setup
     skip "no namespaces of processes here" unless Open3.capture2e(*ALONE, "true").last.success?
-    @directory = Dir.mktmpdir("cuttle")
     File.write("#{@directory}/config.ru", APP)
   rescue Errno::ENOENT
     skip "unshare is not installed (Debian package util-linux)"
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory) if @directory
   end
 
   def test_term_lets_a_request_end

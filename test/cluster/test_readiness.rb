@@ -2,24 +2,19 @@
 
 require "test_helper"
 require "json"
-require "tmpdir"
 
 # GET /ready of a cluster: 200 while no worker that has served is missing, whatever boots meanwhile.
 class TestReadiness < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   # Workers boot while there is a file "go", or none that is called "slow".
   CONFIG = "before_worker_boot { sleep 0.01 until File.exist?('go') || !File.exist?('slow') }"
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     Dir.mkdir("#{@directory}/config")
     File.write("#{@directory}/config/cuttle.rb", CONFIG)
     write("one")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_phased_restart

@@ -6,6 +6,7 @@ require "securerandom"
 # --refork-after: a warm worker becomes the process that workers are forked from, and no request is lost.
 class TestRefork < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   Slot = Cuttle::Cluster::Slot
   Refork = Cuttle::Cluster::Refork
@@ -66,12 +67,7 @@ class TestRefork < Minitest::Test
   RUBY
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @said = []
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   # The policy

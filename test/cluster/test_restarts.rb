@@ -6,6 +6,7 @@ require "json"
 # USR1 and USR2: new code without a lost request; code that does not load changes nothing.
 class TestRestarts < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   # Keeps its first request until its server stops.
   HOLDS = <<~RUBY
@@ -18,12 +19,7 @@ class TestRestarts < Minitest::Test
   RUBY
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     write("one")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_phased_restart_brings_new_code_worker_by_worker
@@ -223,7 +219,7 @@ class TestRestarts < Minitest::Test
     end
   end
 
-  # Who asks meanwhile waits for the new program.
+  # A client that asks meanwhile waits for the new program.
   def test_a_hot_restart_keeps_the_control_listener
     path = "#{@directory}/control"
     [0, 2].each do |workers|

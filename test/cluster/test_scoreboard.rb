@@ -45,7 +45,7 @@ class TestScoreboard < Minitest::Test
   end
 
   # A worker that has a connection already leaves the next to one that has none; and takes it when that one doesn't.
-  def test_who_has_fewer_goes_first
+  def test_the_worker_with_fewer_connections_goes_first
     scoreboard = Cuttle::Scoreboard.new(2)
     idle = start_worker(scoreboard, 1)
     Process.kill(:STOP, idle)
@@ -55,7 +55,7 @@ class TestScoreboard < Minitest::Test
         Socket.tcp("127.0.0.1", port).tap { |client| client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
       end
       assert poller.next
-      assert poller.next(5), "what it left to the other one came to nobody"
+      assert poller.next(5), "no worker took the connection that it left to the other one"
       assert_equal [2, false], scoreboard.to_a[0]
       clients.each(&:close)
     end

@@ -29,7 +29,7 @@ class TestSlot < Minitest::Test
     assert @slot.due?(131)
   end
 
-  def test_who_ends_to_be_replaced_has_not_failed
+  def test_a_worker_that_ends_to_be_replaced_has_not_failed
     3.times do
       start(100)
       @slot.gave_way(101)
@@ -52,7 +52,7 @@ class TestSlot < Minitest::Test
   end
 
   # Its hook waited for a database, say, or it was killed because the time for its boot was over.
-  def test_who_was_never_ready_has_died_at_boot
+  def test_a_worker_that_was_never_ready_has_died_at_boot
     delays = Array.new(3) do
       start(100)
       @slot.ended(160)
@@ -78,7 +78,7 @@ class TestSlot < Minitest::Test
     refute @slot.due?(131)
   end
 
-  def test_who_has_accepted_once_is_missed
+  def test_a_worker_that_has_accepted_once_is_missed
     start(100)
     refute @slot.missed?
     @slot.ready(101)

@@ -29,7 +29,7 @@ class TestTally < Minitest::Test
     assert_equal 10, @tally.totals[:requests_count]
   end
 
-  def test_who_is_not_known_counts_for_nothing
+  def test_an_unknown_worker_counts_for_nothing
     note(7, 0, 10)
     begin_and_note(1, 0, 10)
     @tally.ended(1, died: false)

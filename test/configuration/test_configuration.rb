@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 
 # Configuration files: what they may say, and what counts where several layers say it.
 class TestConfiguration < Minitest::Test
+  include TemporaryDirectory
+
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     @before = Dir.pwd
     Dir.chdir(@directory)
     Dir.mkdir("config")
@@ -14,7 +14,6 @@ class TestConfiguration < Minitest::Test
 
   def teardown
     Dir.chdir(@before)
-    FileUtils.remove_entry(@directory)
   end
 
   # Of the words below, those that need another value than their flag's default, or another form.

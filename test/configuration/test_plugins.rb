@@ -5,15 +5,11 @@ require "test_helper"
 # Plugins: those that come with the gem, and one of somebody else's, in a server's process.
 class TestPlugins < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     %w[config tmp bin cuttle/plugin].each { |name| FileUtils.mkdir_p("#{@directory}/#{name}") }
     write("config.ru", "run ->(_) { [200, {}, ['one']] }")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_plugin_of_somebody_else

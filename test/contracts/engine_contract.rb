@@ -51,7 +51,7 @@ module EngineContract
 
   # A back end does not affect other workers, except by leaving the listeners to them, which pooled engines do most.
   # With sanitizers, clustered suites would only run the same C code as the single ones again.
-  def self.told?(engine, workers, backend)
+  def self.covered?(engine, workers, backend)
     return false unless workers.positive? && backend && backend != Cuttle::Poller.backends.first
 
     ENV["CUTTLE_SANITIZE"] || !Cuttle::Engines.traits(engine).pooled?
@@ -62,7 +62,7 @@ module EngineContract
   def self.suites(engine)
     return ractors(engine) if Cuttle::Engines.traits(engine).ractors?
 
-    ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
+    ways = [0, 2].product(backends(engine)).reject { |each| covered?(engine, *each) }
     ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? promises(engine) : EVERY) } +
       secured(engine) + adaptive(engine) +
       other_cores.flat_map do |core|

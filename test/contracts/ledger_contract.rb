@@ -57,7 +57,7 @@ module LedgerContract
     end
 
     def test_computing_is_cpu_time
-      skip "Ruby tells nothing of the thread's time" if traits.fibers? || RUBY_ENGINE == "jruby"
+      skip "Ruby doesn't report the thread's time" if traits.fibers? || RUBY_ENGINE == "jruby"
 
       serve(->(_) { hello { compute(MOMENT) } }, server_timing: true) do
         connect.ask(GET)
@@ -67,7 +67,7 @@ module LedgerContract
 
     # The clock is read only for some requests, until they are slow.
     def test_the_cpu_clock_is_read_where_that_is_cheap
-      skip "Ruby tells nothing of the thread's time" if traits.fibers? || RUBY_ENGINE == "jruby"
+      skip "Ruby doesn't report the thread's time" if traits.fibers? || RUBY_ENGINE == "jruby"
 
       serve(->(_) { hello { compute(0.001) } }) do
         client = connect
@@ -225,7 +225,7 @@ module LedgerContract
       end
     end
 
-    def test_unix_sockets_do_not_tell_how_long_they_waited
+    def test_unix_sockets_do_not_show_how_long_they_waited
       skip "JRuby's sockets are others" if RUBY_ENGINE == "jruby"
 
       Dir.mktmpdir do |directory|

@@ -15,7 +15,7 @@ class TestCommands < Minitest::Test
   end
 
   # The control listener has two threads: one that reads the memory of many processes must not hold up the other.
-  def test_who_asks_while_memory_is_read_gets_what_was_read_before
+  def test_a_question_while_memory_is_read_gets_the_reading_before
     commands = Cuttle::Control::Commands.new(Server.new, cluster: true, files: false)
     entered, go = Thread::Queue.new, Thread::Queue.new
     reading(->(_) { entered << (1) && go.pop }) do

@@ -1,22 +1,17 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require_relative "../support/exposition"
 
 # GET /metrics of servers that serve: alone and with workers that come and go.
 class TestMetricsOfServers < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   APP = "run ->(env) { env['PATH_INFO'] == '/die' ? Process.kill('KILL', Process.pid) : [200, {}, [Process.pid.to_s]] }"
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   ENGINES.each do |engine|
@@ -106,7 +101,7 @@ class TestMetricsOfServers < Minitest::Test
   def native? = Cuttle::Cores.default == "native"
 
   def serve(*args, &block)
-    serving_process(*args, "--control-url", "unix://#{@directory}/c", chdir: @directory, &block)
+    serving_process(*args, "--control-url", "unix://#{@directory}/c", chdir: @directory, forked: true, &block)
   end
 
   def control = "unix://#{@directory}/c"

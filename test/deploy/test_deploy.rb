@@ -56,14 +56,14 @@ class TestDeploy < Minitest::Test
   end
 
   # In comments and in the document.
-  def test_each_option_that_is_told_of_exists
+  def test_each_option_in_the_texts_exists
     known = Cuttle::Settings::TABLE.flat_map(&:flags).map { |flag| flag[/\A--(?:\[no-\])?([\w-]+)/, 1] }.compact
     texts = FILES.to_h { |path| [path, File.foreach(path).grep(/^\s*#/).join] }
     texts["docs/kubernetes.md"] = File.read("#{ROOT}/docs/kubernetes.md")
     texts.each { |path, text| assert_empty text.scan(/(?<![\w-])--([a-z][\w-]*)/).flatten - known, path }
   end
 
-  # Who waits less would kill a server that still answers.
+  # A shorter time would kill a server that still answers.
   def test_the_times_to_stop
     assert_operator kubernetes["terminationGracePeriodSeconds"], :>=, sleeping + stopping("kubernetes/deployment.yaml")
     assert_operator service("TimeoutStopSec").to_i, :>=, stopping("cuttle.service")

@@ -2,12 +2,12 @@
 
 require "test_helper"
 require "open3"
-require "tmpdir"
 
 # deploy/haproxy-many.cfg before three servers of this machine, under load: one is killed, one is stopped, both come
 # back, all are restarted, and no request fails. Only the addresses and the interval of the checks are others.
 class TestManyMachines < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   SERVERS = %w[app1 app2 app3].freeze
 
@@ -25,7 +25,6 @@ class TestManyMachines < Minitest::Test
 
   def setup
     @program = Cuttle::Lab::Machine.program("haproxy") or skip "haproxy is not installed (Debian package haproxy)"
-    @directory = Dir.mktmpdir("cuttle")
     File.write("#{@directory}/config.ru", APP)
     @ports = [:front, *SERVERS, *SERVERS.map { |name| "control of #{name}" }]
              .to_h { |name| [name, Cuttle::Lab::Servers::Ports.free] }
@@ -37,7 +36,6 @@ class TestManyMachines < Minitest::Test
     [@load, @haproxy].compact.each { |program| program.alive? && Process.kill("KILL", program.pid) && program.join }
     @running&.each_value { |server| server.stop("KILL") && server.finish }
     eventually("the workers' end") { @running.each_value.all? { |server| server.workers.empty? } } if @running
-    FileUtils.remove_entry(@directory) if @directory
   end
 
   def test_no_request_fails

@@ -3,12 +3,12 @@
 require "test_helper"
 require "json"
 require "open3"
-require "tmpdir"
 
 # The examples for nginx, HAProxy and logrotate: the program reads them, and the two proxies pass requests on. Only the
 # paths are others.
 class TestProxyExamples < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   DEPLOY = "#{ROOT}/deploy".freeze
 
@@ -22,13 +22,8 @@ class TestProxyExamples < Minitest::Test
   RUBY
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     File.write("#{@directory}/config.ru", APP)
     @front = "#{@directory}/front.sock"
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_nginx

@@ -7,11 +7,11 @@ require "socket"
 # deploy/logrotate.conf does.
 class TestSystemd < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   HELLO = "#{ROOT}/examples/hello.ru".freeze
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @systemd = Socket.new(:UNIX, :DGRAM)
     @systemd.bind(Addrinfo.unix("#{@directory}/notify", :DGRAM))
     @heard = []
@@ -19,7 +19,6 @@ class TestSystemd < Minitest::Test
 
   def teardown
     @systemd.close
-    FileUtils.remove_entry(@directory)
   end
 
   def test_from_start_to_stop
@@ -54,7 +53,7 @@ class TestSystemd < Minitest::Test
   end
 
   # The supervisor, what it forked, and the request log.
-  def test_each_process_has_the_files_that_were_made_anew
+  def test_each_process_has_the_new_files
     files = %w[out err].map { |name| "#{@directory}/#{name}" }
     %w[0 2].each do |workers|
       notifying("-w", workers, "-v", "--redirect-stdout", files[0], "--redirect-stderr", files[1], "-q",

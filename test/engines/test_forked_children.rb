@@ -6,6 +6,7 @@ require "test_helper"
 # of the server: wherever the app forks, and whatever the child does.
 class TestForkedChildren < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   APP = "#{__dir__}/support/forks.ru"
 
@@ -13,21 +14,8 @@ class TestForkedChildren < Minitest::Test
   WAYS = { "return" => "0 1", "exit" => "7 1", "exit!" => "7 0", "raise" => "1 1", "sleep" => "7 1", "wait" => "7 1",
            "spawn" => "7 1" }.freeze
 
-  # Starts the servers, of which there are many. nil where Ruby can't fork.
-  def self.fork_server
-    return if ServingProcess::JVM
-
-    @fork_server ||= ForkServer.new(ServingProcess.ruby, {}, "hybrid", "native")
-                               .tap { |server| Minitest.after_run { server.stop } }
-  end
-
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @socket = "#{@directory}/server.sock"
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   Serving::ENGINES.product([0, 2]).each do |engine, workers|
@@ -61,8 +49,7 @@ class TestForkedChildren < Minitest::Test
   def forking(engine, workers)
     threads = Cuttle::Engines.traits(engine).pooled? ? ["-t", "2:2"] : []
     flags = ["--engine", engine, "-w", workers.to_s, *threads, "-b", "unix://#{@socket}"]
-    env = { "CUTTLE_GATES" => @directory }
-    serving_process(APP, *flags, env: env, fork_server: self.class.fork_server) do |process|
+    serving_process(APP, *flags, env: { "CUTTLE_GATES" => @directory }, forked: true) do |process|
       assert process.running?, process.err
       yield process
       assert_equal 0, process.stop.exitstatus, process.err

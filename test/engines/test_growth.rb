@@ -6,6 +6,7 @@ require "json"
 # --threads auto: threads are started while requests wait and the app waits for something else than the GVL.
 class TestGrowth < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   CLIENTS = 12
 
@@ -17,13 +18,11 @@ class TestGrowth < Minitest::Test
   NOT_KEPT = "how to sleep with the GVL is known for Linux on x86-64 only"
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @clients = []
   end
 
   def teardown
     @clients.each(&:close)
-    FileUtils.remove_entry(@directory)
   end
 
   # Also where each request comes on a connection of its own: those in the backlog count.
@@ -141,7 +140,8 @@ class TestGrowth < Minitest::Test
   private
 
   def with_server(facts = {})
-    @server = Serving::ServingProcess.new(["#{__dir__}/support/growing.rb", @directory, JSON.generate(facts)])
+    @server = Serving::ServingProcess.new(["#{__dir__}/support/growing.rb", @directory, JSON.generate(facts)],
+                                          fork_server: ForkServer.shared)
     @server.wait_until_ready
     yield @server
     release

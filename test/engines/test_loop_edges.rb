@@ -5,6 +5,7 @@ require "test_helper"
 # Moments of the loop that ended the process, each found by fuzz/loop_threads.c.
 class TestLoopEdges < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   APP = <<~RUBY
     run lambda { |env|
@@ -17,12 +18,7 @@ class TestLoopEdges < Minitest::Test
   RUBY
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   # A listener that was left for a while had its time looked up in a scoreboard, where there was none: SEGV.

@@ -39,7 +39,8 @@ module SpoolCase
   def spooling(*flags, err: "", &block)
     threads = traits.pooled? ? ["-t", "4:4"] : []
     serving_process(APP, "--engine", engine, "-w", "0", *threads, "--keep-alive", "--spool-directory", @disk.path,
-                    *PATIENT, *flags, env: @disk.env.merge("TMPDIR" => "/nowhere")) do |server|
+                    *PATIENT, *flags, env: @disk.env.merge("TMPDIR" => "/nowhere"),
+                    fork_server: ForkServer.shared(@disk.preloaded)) do |server|
       assert server.running?, server.err
       block.call(@server = server)
       @disk.obey
@@ -155,7 +156,7 @@ module SpoolsAnywhere
     end
   end
 
-  def test_a_full_disk_refuses_a_body_and_is_told_of_once
+  def test_a_full_disk_refuses_bodies_and_is_reported_once
     line = %r{\Acuttle: temporary files in #{@disk.path} can't be written \(No space left on device\): .*\n\z}
     spooling(err: line) do
       @disk.fail("full")

@@ -6,15 +6,14 @@ require "test_helper"
 # serve.
 class TestThreadShortage < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @clients = []
   end
 
   def teardown
     @clients.each(&:close)
-    FileUtils.remove_entry(@directory)
   end
 
   # Ended the server.

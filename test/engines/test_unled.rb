@@ -7,19 +7,12 @@ require "test_helper"
 # is a leader. fuzz/loop_threads.c tests the law itself.
 class TestUnled < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   APP = "#{__dir__}/support/unled.ru"
   REPORTED = RUBY_VERSION >= "3.3" && RUBY_PLATFORM.include?("linux")
 
   REQUESTS = 500
-
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
 
   def test_a_request_that_keeps_the_gvl_wakes_no_other_thread
     skip "this Ruby doesn't report releases of the GVL" unless REPORTED
@@ -42,9 +35,10 @@ class TestUnled < Minitest::Test
     with_server do |server|
       assert_light server
       client(server) do |computing|
-        computing.write(get_of("/compute?3"))
+        computing.write(get_of("/compute"))
         assert_light server
         refute computing.socket.wait_readable(0), "the other request waited for the end of the computation"
+        Process.kill("URG", server.pid)
         assert_equal "done", computing.response.body
       end
     end

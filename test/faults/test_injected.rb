@@ -10,6 +10,7 @@ require_relative "support/strace"
 # edge-triggered epoll, that a socket is not ready although it was reported and stayed ready.
 class TestInjected < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   ENGINES = { "hybrid" => %w[-t 2], "threads" => %w[-t 2] }.freeze
   CLIENTS = 6
@@ -39,12 +40,7 @@ class TestInjected < Minitest::Test
 
   def setup
     skip Strace.lack if Strace.lack
-    @directory = Dir.mktmpdir("cuttle")
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory) if @directory
   end
 
   ENGINES.each_key do |engine|

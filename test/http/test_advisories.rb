@@ -58,7 +58,7 @@ class TestAdvisories < HttpCase
   end
 
   # CVE-2009-3287: the peer's address is the socket's.
-  def test_the_peer_is_not_who_a_field_says
+  def test_no_field_changes_the_peer
     seen, = assert_served(request("GET / HTTP/1.1", "X-Forwarded-For: 6.6.6.6", "Client-IP: 6.6.6.6"))
     assert_equal "127.0.0.1", seen["REMOTE_ADDR"]
   end

@@ -69,7 +69,7 @@ module BodyLimit
     assert_empty recorder.seen
   end
 
-  # Who sends a body to its end before reading must find the answer, and no reset in its place.
+  # A client that sends its whole body before it reads must find the answer, and no reset in its place.
   def test_a_client_that_sends_everything_first_reads_the_413
     body = "z" * (20 * MOST)
     [announced(body.bytesize, body: body), chunked("#{chunk(body)}0\r\n\r\n")].each do |bytes|

@@ -1,17 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 
 # Hooks of another server's file: their blocks, and what these need of that file.
 class TestImportedBlocks < Minitest::Test
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
+  include TemporaryDirectory
 
   FILE = <<~RUBY
     require "digest"

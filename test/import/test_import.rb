@@ -1,18 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require "cuttle/cli/import"
 
 # `cuttle import`: our configuration file from another server's.
 class TestImport < Minitest::Test
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
+  include TemporaryDirectory
 
   def test_words_that_mean_the_same_are_taken_with_their_values
     import = puma(<<~RUBY)
@@ -50,7 +43,7 @@ class TestImport < Minitest::Test
     assert_equal [200, {}, ["/a"]], configuration.app.call("PATH_INFO" => "/a")
   end
 
-  def test_what_has_no_equal_is_told_with_its_line_and_why
+  def test_remarks_name_the_line_and_the_reason_of_what_has_no_equal
     import = puma("queue_requests false\n\nssl_bind '0.0.0.0', 443, key_pem: 'a'\nworker_check_interval 3\n" \
                   "force_shutdown_after :forever\nworkers 2")
     assert_equal ["workers 2"], body(import)
@@ -78,7 +71,7 @@ class TestImport < Minitest::Test
   end
 
   # Puma believes everyone.
-  def test_an_address_that_a_proxy_tells_needs_a_proxy_that_is_trusted
+  def test_the_address_in_a_proxys_header_needs_a_trusted_proxy
     import = puma("set_remote_address proxy_protocol: :v1\nset_remote_address header: 'X-Real-IP'\n" \
                   "set_remote_address :localhost")
     assert_empty body(import)

@@ -21,7 +21,7 @@ class TestJRubyPrograms < Minitest::Test
     end
   end
 
-  def test_what_there_is_not_is_told_in_one_line
+  def test_one_line_names_what_jruby_lacks
     { %w[-w 2] => /--workers 2: jruby can't fork; .*/, %w[--core native] => /core native: there is none for jruby.*/,
       %w[--engine fibers] => /engine fibers needs a fiber scheduler, which jruby .* lacks.*/,
       %w[--engine ractors] => /engine ractors needs Ruby 4.0 or newer; this is jruby .*/ }.each do |flags, line|

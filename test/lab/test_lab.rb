@@ -4,10 +4,11 @@ require "test_helper"
 require "json"
 require "open3"
 require "stringio"
-require "tmpdir"
 
 # `cuttle lab` from its beginning to its end: real servers, in very little time.
 class TestLab < Minitest::Test
+  include TemporaryDirectory
+
   ROOT = File.expand_path("../..", __dir__)
   # It waits, so that loads leave the processor to other tests.
   APP = <<~RUBY
@@ -21,15 +22,10 @@ class TestLab < Minitest::Test
            "keep_alive" => false }.freeze
 
   def setup
-    @directory = Dir.mktmpdir
     File.write(app, APP)
   end
 
-  def teardown
-    FileUtils.rm_rf(@directory)
-  end
-
-  def test_it_measures_saves_and_tells
+  def test_it_measures_saves_and_reports
     out, err, status = lab(app, *QUICK)
     assert_equal 0, status, err
     assert_match(/hybrid -t 2 \(again\)/, out)

@@ -66,7 +66,7 @@ class TestLabOptions < Minitest::Test
     assert_equal 7, parse("--seed=7").seed
   end
 
-  def test_what_is_wrong_is_said_in_one_line
+  def test_an_error_names_the_problem_in_one_line
     { %w[--rounds 0] => /--rounds: a whole number from 1 on/, %w[--workers two] => /--workers: whole numbers/,
       %w[--threads 0] => /--threads: a whole number from 1/, %w[--profile 5/x] => %r{--profile: CPU/IO/SIZE},
       %w[--cpus 0] => /--cpus: server:0 load:1/, %w[--duration 0s] => /--duration: a time above 0/,

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 
 # Sockets that systemd passes: by systemd-socket-activate, which starts a server at the first connection as a .socket
 # unit does, and by the same variables.
 class TestActivation < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   APP = "run ->(_env) { [200, {}, [ENV.keys.grep(/LISTEN/).inspect]] }"
   NOT_USED = "cuttle: not used: systemd's socket %s, see --bind-to-activated-sockets\n"
@@ -20,7 +20,6 @@ class TestActivation < Minitest::Test
   RUBY
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @path = "#{@directory}/socket"
     @port = free_port
     @address = @port.local_address.inspect_sockaddr
@@ -29,7 +28,6 @@ class TestActivation < Minitest::Test
 
   def teardown
     @port.close
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_unix_socket_and_a_port_that_the_settings_name

@@ -4,13 +4,10 @@ require "test_helper"
 
 # The certificate of --dev-tls.
 class TestDevCertificate < Minitest::Test
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-    @made = Cuttle::Listeners::DevCertificate.new("#{@directory}/a/b")
-  end
+  include TemporaryDirectory
 
-  def teardown
-    FileUtils.remove_entry(@directory)
+  def setup
+    @made = Cuttle::Listeners::DevCertificate.new("#{@directory}/a/b")
   end
 
   def test_the_authority_signs_for_localhost_only
@@ -64,7 +61,7 @@ class TestDevCertificate < Minitest::Test
     assert_equal "/h/.local/state/cuttle/dev-tls", Cuttle::Listeners::DevCertificate.directory(relative)
   end
 
-  def test_a_directory_that_can_not_be_written_is_told
+  def test_an_error_names_a_directory_that_can_not_be_written
     File.write("#{@directory}/file", "")
     error = assert_raises(Cuttle::Error) { Cuttle::Listeners::DevCertificate.new("#{@directory}/file/a").files }
     assert_match(/\A--dev-tls: /, error.message)

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 
 # Listening sockets that a process gets from the program that it was before an exec.
 class TestInherited < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   # Listens on the URIs of its arguments before "--", then becomes the command after it. Says where it listens.
   BEFORE = <<~'RUBY'
@@ -19,13 +19,8 @@ class TestInherited < Minitest::Test
   APP = "run ->(_env) { [200, {}, [ENV.key?('CUTTLE_LISTENERS').inspect]] }"
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @path = "#{@directory}/socket"
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_server_listens_on_the_sockets_of_its_predecessor

@@ -96,7 +96,7 @@ class TestLoadAgents < Minitest::Test
     assert_equal results.map { |result| result.latency.max }.max, merged.latency.max
   end
 
-  def test_who_does_not_know_the_token_is_refused
+  def test_an_agent_refuses_a_wrong_token
     agents(1) do |addresses|
       Load::TestServers.open do |server|
         error = assert_raises(Load::Failure) { run_agents(addresses, server, token: "guess", requests: 1) }
@@ -134,7 +134,7 @@ class TestLoadAgents < Minitest::Test
     end
   end
 
-  def test_what_an_agent_can_not_reach_is_said
+  def test_an_error_names_the_agent_and_the_address_it_can_not_reach
     port = Load::TestServers.open(&:port)
     agents(1) do |addresses|
       plan = Load::Plan.build("http://127.0.0.1:#{port}/")

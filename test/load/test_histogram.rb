@@ -106,7 +106,7 @@ class TestLoadHistogram < Minitest::Test
     assert_equal skewed.value_at(50), twice.value_at(50)
   end
 
-  def test_what_is_out_of_range_is_kept_and_said
+  def test_values_out_of_range_are_clipped_and_counted
     histogram = Histogram.new.record(-5).record(Histogram::MAX * 2)
 
     assert_equal 0, histogram.min

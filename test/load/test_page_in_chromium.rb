@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require_relative "../report/support/looked_at"
 
 # The page of a load in a browser: on a telephone and on a screen, light and dark.
 class TestLoadPageInChromium < Minitest::Test
   include LookedAt
+  include TemporaryDirectory
 
   Load = Cuttle::Load
 
@@ -20,12 +20,7 @@ class TestLoadPageInChromium < Minitest::Test
   end
 
   def setup
-    @directory = Dir.mktmpdir
     look_at("#{@directory}/load.html", self.class.html)
-  end
-
-  def teardown
-    FileUtils.rm_rf(@directory)
   end
 
   def test_charts_are_there

@@ -60,7 +60,7 @@ class TestLoadReports < Minitest::Test
     result(*arguments, **options).marks.map(&:name)
   end
 
-  def test_nothing_to_be_said
+  def test_a_sound_run_has_no_marks
     assert_empty quiet.marks
     assert_includes Reports::Text.render(quiet), "validity    no warnings"
     assert_includes Reports::Text.render(result([[1]], settings: { "connections" => 1 })), ", 1 connection, 1 thread,"
@@ -102,7 +102,7 @@ class TestLoadReports < Minitest::Test
     assert_equal [:lag], marks([[1_000_000] * 1000], settings: OPEN, lag: [60_000] * 1000)
   end
 
-  def test_a_cap_on_connections_is_said_where_it_matters
+  def test_marks_name_a_cap_on_connections_where_it_matters
     marks = result([[1_000_000] * 1000], settings: OPEN, lag: [5_000_000] * 1000, opened: 4).marks
 
     assert(marks.all? { |mark| mark.text.include?("all 4 connections were in use") })
@@ -142,7 +142,7 @@ class TestLoadReports < Minitest::Test
 
   # --- percentiles ---
 
-  def test_percentiles_that_mean_nothing_are_not_said
+  def test_percentiles_of_too_few_samples_are_left_out
     few = result([[1_000_000] * 999])
 
     assert_nil few.percentile(99)
@@ -170,7 +170,7 @@ class TestLoadReports < Minitest::Test
                  unmet("errors<1%, errors<=2%, reset=0, timeout=0", bad)
   end
 
-  def test_assertions_that_can_not_be_told
+  def test_assertions_that_too_few_samples_can_not_decide
     assert_equal ["p99.99<1s: too few samples to decide", "lag.p99<1s: too few samples to decide"],
                  unmet("p99.99<1s, lag.p99<1s")
   end
@@ -217,14 +217,14 @@ class TestLoadReports < Minitest::Test
     assert_operator rate.high, :>, Math.exp(reach)
   end
 
-  def test_too_few_seconds_are_said
+  def test_a_comparison_warns_of_too_few_seconds
     text = Reports::Changes.render(Load::Changes.new(quiet, result([[1_000_000] * 2000] * 3)))
 
     assert_includes text, "too few seconds to tell"
     refute_includes text, "no measurable"
   end
 
-  def test_other_settings_are_said
+  def test_a_comparison_names_settings_that_differ
     other = result([[1_000_000] * 2000] * 8, settings: { "connections" => 9 })
     assert_includes Reports::Changes.render(Load::Changes.new(quiet, other)), "the runs differ in connections: 4 and 9"
   end

@@ -112,7 +112,7 @@ class TestLoadRun < Minitest::Test
     end
   end
 
-  # Who never got a connection waited too.
+  # A request that never got a connection waited too.
   def test_requests_that_could_not_be_sent_time_out
     result = load(:silent, rate: 100, duration: 0.3, connections: 2, timeout: 0.2)
 
@@ -192,13 +192,13 @@ class TestLoadRun < Minitest::Test
     assert_equal 5, load(:null, requests: 5, expect: 201).errors[:status_unexpected]
   end
 
-  def test_what_is_no_http_is_said
+  def test_an_answer_that_is_not_http_fails_the_load
     error = assert_raises(Load::Failure) { load(:babbling, requests: 5) }
 
     assert_match(/the answer is not HTTP: it begins with "SSH-2.0-OpenSSH/, error.message)
   end
 
-  def test_what_can_not_be_reached_is_said
+  def test_an_address_that_can_not_be_reached_fails_the_load
     port = Servers.open(&:port)
 
     assert_match(/127.0.0.1:#{port}: Connection refused/,
@@ -228,7 +228,7 @@ class TestLoadRun < Minitest::Test
     assert_empty result.marks.map(&:name) & [:frozen]
   end
 
-  def test_a_freeze_is_said_in_a_closed_loop
+  def test_a_freeze_is_marked_in_a_closed_loop
     result = Servers.open(freeze_at: 0.5, freeze: 1) do |server|
       Load.run(server.url, connections: 4, threads: 2, duration: 2)
     end

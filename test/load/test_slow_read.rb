@@ -28,7 +28,7 @@ class TestLoadSlowRead < Minitest::Test
     assert_operator result.latency.min, :>=, 0.3e9
   end
 
-  def test_who_is_too_slow_times_out
+  def test_a_reader_that_is_too_slow_times_out
     result = load(requests: 2, connections: 2, slow_read: 100, timeout: 0.3)
 
     assert_equal 2, result.errors[:timeout]

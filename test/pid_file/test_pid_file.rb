@@ -2,16 +2,15 @@
 
 require "test_helper"
 require "rbconfig"
-require "tmpdir"
 
 # Pidfile and state file: which process holds them, and which may replace and remove them.
 class TestPidFile < Minitest::Test
   include Eventually
+  include TemporaryDirectory
 
   Control = Struct.new(:uri, :token)
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     @path = "#{@directory}/server.pid"
     @state = "#{@directory}/state"
     @children = []
@@ -19,7 +18,6 @@ class TestPidFile < Minitest::Test
 
   def teardown
     @children.dup.each { |pid| end_child(pid) }
-    FileUtils.remove_entry(@directory)
   end
 
   def test_none_wanted
@@ -63,7 +61,7 @@ class TestPidFile < Minitest::Test
     file.release
   end
 
-  def test_a_live_owner_is_told_and_keeps_its_files
+  def test_an_error_names_a_live_owner_which_keeps_its_files
     owner = child { claimed }
     error = assert_raises(Cuttle::Error) { claimed }
     assert_equal "process #{owner} is already running and holds the pidfile #{@path}", error.message
@@ -72,7 +70,7 @@ class TestPidFile < Minitest::Test
     assert_equal "process #{owner} is already running and holds the state file #{@state}", error.message
   end
 
-  # Who gets the pidfile and not the state file leaves neither.
+  # A process that gets the pidfile and not the state file leaves neither.
   def test_all_files_or_none
     owner = child { claimed(pidfile: nil) }
     assert_raises(Cuttle::Error) { claimed }

@@ -16,7 +16,7 @@ class TestChangingResponses < Minitest::Test
   # A value whose to_s made the body longer smashed the stack; one that emptied it had a Content-Length without octets.
   Serving::ENGINES.each do |engine|
     define_method("test_no_change_breaks_a_response_under_#{engine}") do
-      serving_process(APP, "--engine", engine) do |process|
+      serving_process(APP, "--engine", engine, forked: true) do |process|
         WHO.product(WHAT, [0, 1, 30, 3_000]) do |who, what, parts|
           assert_whole process, "/#{who}/#{what}?#{parts}"
         end

@@ -51,7 +51,7 @@ class TestFailure < Minitest::Test
           File.write("#{directory}/cuttle.rb", "lowlevel_error_handler#{handler}".sub("r-", "r -"))
           File.write("#{directory}/config.ru", "run ->(_) { raise 'broken' }")
           %w[0 1].each do |workers|
-            serving_process("-C", "cuttle.rb", "-w", workers, chdir: directory) do |process|
+            serving_process("-C", "cuttle.rb", "-w", workers, chdir: directory, forked: true) do |process|
               assert_equal [status, "broken"], get(process).then { |answer| [answer.status, answer.body] }
             end
           end

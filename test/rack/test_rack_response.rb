@@ -306,7 +306,7 @@ class TestRackResponse < HttpCase
       assert_alive
     end
 
-    def test_response_finished_tells_of_the_error
+    def test_response_finished_gets_the_error
       failures = { before: -> { raise "early" }, stream: -> { [200, {}, Bodies::Parts.new("a", error: "late")] } }
       failures.each_value do |failure|
         errors = Queue.new

@@ -81,7 +81,7 @@ module CableChecks
   end
 
   # More WebSockets than threads; requests are answered beside them.
-  def test_what_is_told_or_posted_reaches_everyone
+  def test_news_from_a_client_or_a_request_reaches_everyone
     clients = Array.new(12) { subscriber }
     assert_equal "204", request(Net::HTTP::Post.new("/news").tap { |post| post.body = "posted" }).code
     assert_equal ["posted"] * 12, clients.map(&:news)
@@ -91,7 +91,7 @@ module CableChecks
   end
 
   # The last one.
-  def test_it_ends_when_told_to
+  def test_term_ends_it
     clients = Array.new(3) { subscriber }
     Process.kill("TERM", server.pid)
     assert_equal [[1001, :closed]] * 3, clients.map(&:farewell)

@@ -82,7 +82,7 @@ module BodyChecks
     assert_equal SUM, sum { |post| stream(post, "transfer-encoding" => "chunked") }
   end
 
-  def test_net_http_expects_to_be_told_to_continue
+  def test_net_http_waits_for_100_continue
     talk = +""
     fields = { "content-length" => CONTENT.bytesize, "expect" => "100-continue" }
     assert_equal SUM, sum(talk) { |post| stream(post, fields) }
@@ -99,7 +99,7 @@ module BodyChecks
                            stdin_data: CONTENT)
   end
 
-  def test_curl_expects_to_be_told_to_continue
+  def test_curl_waits_for_100_continue
     output = tool("curl", "-sSv", "--data-binary", "@-", "-H", "Expect: 100-continue", "#{server.url}/sum",
                   stdin_data: CONTENT)
     assert_includes output, "< HTTP/1.1 100 Continue"

@@ -2,11 +2,12 @@
 
 require_relative "real"
 require "json"
-require "tmpdir"
 require_relative "../../examples/forum/lib/request_mix"
 
 # The forum as the lab loads it: on PostgreSQL and on SQLite, filled and asked for by a seed.
 class ForumLoadTest < Minitest::Test
+  include TemporaryDirectory
+
   Lab = Cuttle::Lab
   TOPICS = 30
 
@@ -14,13 +15,11 @@ class ForumLoadTest < Minitest::Test
 
   def setup
     skip Real::FORUM.missing if Real::FORUM.missing
-    @directory = Dir.mktmpdir("forum")
   end
 
   def teardown
     @server&.kill
     @postgres&.stop
-    FileUtils.rm_rf(@directory) if @directory
   end
 
   def test_on_sqlite

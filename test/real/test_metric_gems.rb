@@ -2,13 +2,13 @@
 
 require_relative "real"
 require "json"
-require "tmpdir"
 require "zlib"
 
 # The plugins statsd and opentelemetry with the real gems: what arrives at a socket, of a server with and without
 # workers.
 class MetricGemsTest < Minitest::Test
   include Eventually
+  include TemporaryDirectory
 
   APP = Real.app("metrics", "test/real/metrics/config.ru", gemfile: "test/real/metrics/Gemfile")
 
@@ -26,11 +26,6 @@ class MetricGemsTest < Minitest::Test
 
   def setup
     skip APP.missing if APP.missing
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory) if @directory
   end
 
   def test_statsd

@@ -2,11 +2,11 @@
 
 require_relative "real"
 require "openssl"
-require "tmpdir"
 
 # Cuttle behind HAProxy and nginx as docs/deployment.md has them: every way in which they name their client.
 class TestBehindProxies < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   CLIENT = "127.0.0.2" # another address of this machine: the proxies connect from 127.0.0.1
   SEEN = %w[REMOTE_ADDR rack.url_scheme SERVER_PORT HTTP_X_FORWARDED_FOR].freeze
@@ -20,13 +20,11 @@ class TestBehindProxies < Minitest::Test
           "tls" => ["send-proxy-v2-ssl-cn", "ssl crt CERTIFICATE"] }.freeze
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @pids = []
   end
 
   def teardown
     @pids.each { |pid| Process.kill("KILL", pid) && Process.wait(pid) }
-    FileUtils.remove_entry(@directory)
   end
 
   def test_haproxy_with_the_proxy_protocol

@@ -67,7 +67,7 @@ module SinatraChecks
     assert_equal page["content-length"], head["content-length"]
   end
 
-  def test_a_follower_who_leaves_holds_nobody_up
+  def test_a_follower_that_leaves_delays_nobody
     TCPSocket.open("127.0.0.1", server.port) do |socket|
       socket.write("GET /feed/each HTTP/1.1\r\nHost: localhost\r\n\r\n")
       assert_includes socket.each_line, "following\n"

@@ -1,17 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "fileutils"
-require "tmpdir"
 
 class TestReportParts < Minitest::Test
-  def setup
-    @folder = Dir.mktmpdir("cuttle-parts")
-    @parts = Cuttle::Report::Parts.new(@folder)
-  end
+  include TemporaryDirectory
 
-  def teardown
-    FileUtils.rm_rf(@folder)
+  def setup
+    @parts = Cuttle::Report::Parts.new(@directory)
   end
 
   def test_order_is_by_position
@@ -23,7 +18,7 @@ class TestReportParts < Minitest::Test
   end
 
   def test_a_file_in_the_folder_is_enough
-    File.write("#{@folder}/toy.rb", "TestReportParts.parts.add('toy', :toy, at: 5)")
+    File.write("#{@directory}/toy.rb", "TestReportParts.parts.add('toy', :toy, at: 5)")
     self.class.parts = @parts
     @parts.add("first", :first, at: 10)
     assert_equal({ "toy" => :toy, "first" => :first }, @parts.to_h)

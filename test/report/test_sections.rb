@@ -1,18 +1,14 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 
 # The registry of a page's sections.
 class TestReportSections < Minitest::Test
-  def setup
-    @folder = Dir.mktmpdir("cuttle-sections")
-    @page = Module.new.extend(Cuttle::Report::Sections)
-    @page.const_set(:PARTS, Cuttle::Report::Parts.new(@folder))
-  end
+  include TemporaryDirectory
 
-  def teardown
-    FileUtils.rm_rf(@folder)
+  def setup
+    @page = Module.new.extend(Cuttle::Report::Sections)
+    @page.const_set(:PARTS, Cuttle::Report::Parts.new(@directory))
   end
 
   def test_sections_have_their_order_and_their_leads

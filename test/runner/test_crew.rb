@@ -40,7 +40,7 @@ class TestCrew < Minitest::Test
     assert_equal Crew::LEAST + 1, after(0.94, seconds: Crew::EVERY / 2)
   end
 
-  def test_where_nothing_tells
+  def test_where_the_times_are_unknown
     @times = nil
     assert_equal Crew::LEAST, pass(1)
     assert_match(/too short/, @crew.report)

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 
 # What tests learn of a process that a fork server has started is what they would learn of another: what it was given,
 # and how it ended.
 class TestForkServer < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   # Says what it was given.
   SCRIPT = <<~RUBY
@@ -26,14 +26,12 @@ class TestForkServer < Minitest::Test
   def setup
     skip "Ruby can't fork there" if ServingProcess::JVM
 
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     File.write("#{@directory}/script.rb", SCRIPT)
     @fork_server = ForkServer.new(ServingProcess.ruby, { "SHAPE" => "round" }, "hybrid", "native")
   end
 
   def teardown
     @fork_server&.stop
-    FileUtils.remove_entry(@directory) if @directory
   end
 
   def test_a_process_is_given_what_another_is

@@ -93,7 +93,7 @@ class TestSettings < Minitest::Test
       File.write("#{directory}/file", "")
       ["#{directory}/file", "#{directory}/nowhere"].each { |path| assert_no_spool(path) }
       File.chmod(0o500, directory)
-      assert_no_spool(directory) unless Process.euid.zero? # who may write everywhere
+      assert_no_spool(directory) unless Process.euid.zero? # root may write everywhere
     end
   end
 
@@ -131,7 +131,7 @@ class TestSettings < Minitest::Test
     assert_equal "answer", build({}, half_close: :answer).half_close
   end
 
-  def test_whom_to_trust
+  def test_trusted_addresses
     { "10.0.0.0/8" => ["10.0.0.0/8"], %w[::1 unix ::1] => %w[::1 unix], "none" => [], [] => [],
       :private => %w[127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::1 fc00::/7],
       "0.0.0.0/0" => ["0.0.0.0/0"] }.each do |said, meant|
@@ -147,13 +147,13 @@ class TestSettings < Minitest::Test
     assert_equal "none", Cuttle::Settings.row(:trust).write([])
   end
 
-  def test_a_proxy_protocol_is_for_those_who_are_trusted
+  def test_a_proxy_protocol_needs_trusted_proxies
     assert build({}, trust: "unix", proxy_protocol: true).proxy_protocol
     error = assert_raises(Cuttle::UsageError) { build({}, proxy_protocol: true) }
     assert_equal "--proxy-protocol needs --trust ADDRESS, which names the proxies", error.message
   end
 
-  def test_a_proxy_protocol_of_one_listener_is_for_those_who_are_trusted_there
+  def test_a_proxy_protocol_of_one_listener_needs_trusted_proxies_there
     on = "?proxy_protocol=true"
     build({}, trust: %w[unix 10.0.0.1], binds: ["tcp://a:1#{on}", "unix:///a#{on}", "tcp://b:1"])
     build({}, binds: ["tcp://a:1?proxy_protocol=false"])

@@ -16,12 +16,12 @@ class TestTable < Minitest::Test
     end
   end
 
-  def test_every_word_of_a_configuration_file_is_told
+  def test_readmes_table_has_every_word_of_a_configuration_file
     lines = Cuttle::Settings::Readme.words.lines
     ROWS.flat_map(&:words).each { |word| assert lines.one? { |line| line[/[^|]+/].include?("`#{word}`") }, word }
   end
 
-  def test_readmes_table_tells_every_option
+  def test_readmes_table_has_every_option
     lines = Cuttle::Settings::Readme.options.lines.drop(2)
     assert_equal OPTIONS.length, lines.length
     OPTIONS.zip(lines) do |row, line|
@@ -36,13 +36,13 @@ class TestTable < Minitest::Test
     assert_match(/README.md has no place for the options/, error.message)
   end
 
-  def test_readmes_table_tells_every_engine_and_the_presets_that_select_it
+  def test_readmes_table_has_every_engine_and_the_presets_that_select_it
     lines = Cuttle::Settings::Readme.engines.lines.drop(2)
     assert_equal(Cuttle::Engines.names.map { |name| "`#{name}`" }, lines.map { |line| line[/`\w+`/] })
     assert_match(/^\| `fibers` \| .*thousands of requests that wait \| falcon, goliath \|$/, lines[-2])
   end
 
-  def test_readmes_table_tells_every_preset
+  def test_readmes_table_has_every_preset
     lines = Cuttle::Settings::Readme.presets.lines.map(&:chomp)
     assert_includes lines, "| puma | hybrid | | 1:5 | on |"
     assert_includes lines, "| unicorn, pitchfork, serverengine | single | 1 | | off |"
@@ -51,7 +51,7 @@ class TestTable < Minitest::Test
     assert_equal Cuttle::Settings::LIKES.keys.sort, names.sort
   end
 
-  def test_help_tells_every_option
+  def test_help_has_every_option
     help = parser({}).help
     OPTIONS.each do |row|
       assert_match(/^ +#{Regexp.escape(row.flags.join(", "))} /, help)

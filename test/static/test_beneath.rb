@@ -84,7 +84,7 @@ module BeneathContract
 
   def test_refuses_links_that_lead_out
     put "a/file"
-    { "absolute" => "#{@outside}/secret", "absolute-inside" => "#{@root}/a/file", "up" => "../secret",
+    { "absolute" => "#{@directory}/secret", "absolute-inside" => "#{@root}/a/file", "up" => "../secret",
       "around" => "../root/a/file", "a/deep" => "../../secret", "directory" => "..", "dangling" => "none",
       "self" => "self", "ping" => "pong", "pong" => "ping" }.each { |name, target| link(target, name) }
     %w[absolute absolute-inside up around a/deep directory/secret directory dangling self ping self/x].each do |path|
@@ -204,7 +204,7 @@ module BeneathContract
   def test_follows_the_root_when_it_is_replaced
     put "file", "old"
     assert_equal "old", open("file").read(0, 9)
-    File.rename(@root, "#{@outside}/previous")
+    File.rename(@root, "#{@directory}/previous")
     eventually("nothing where no root is") { open("file").nil? }
     Dir.mkdir(@root)
     put "file", "new"
@@ -213,19 +213,19 @@ module BeneathContract
 
   def test_the_root_may_be_a_link
     put "file", "content"
-    File.symlink(@root, "#{@outside}/current")
-    assert_equal "content", kind.new("#{@outside}/current", portable).open("file").read(0, 9)
+    File.symlink(@root, "#{@directory}/current")
+    assert_equal "content", kind.new("#{@directory}/current", portable).open("file").read(0, 9)
   end
 
   def test_a_relative_root_stays_what_it_was
     put "file", "content"
-    relative = Dir.chdir(@outside) { kind.new("root", portable) }
+    relative = Dir.chdir(@directory) { kind.new("root", portable) }
     assert_equal "content", relative.open("file").read(0, 9)
   end
 
   def test_the_root_must_be_a_directory
-    assert_raises(Errno::ENOENT) { kind.new("#{@outside}/none", portable) }
-    assert_raises(Errno::ENOTDIR) { kind.new("#{@outside}/secret", portable) }
+    assert_raises(Errno::ENOENT) { kind.new("#{@directory}/none", portable) }
+    assert_raises(Errno::ENOTDIR) { kind.new("#{@directory}/secret", portable) }
     assert_raises(TypeError) { kind.new(nil, portable) }
     assert_raises(ArgumentError) { kind.allocate.open("file") }
   end
@@ -233,8 +233,8 @@ module BeneathContract
   # A swap of names between a check and an opening is the classic way out.
   def test_no_race_of_renames_leads_out
     put "inside/file", "inside"
-    FileUtils.mkdir("#{@outside}/inside")
-    File.write("#{@outside}/inside/file", DocumentRoot::SECRET)
+    FileUtils.mkdir("#{@directory}/inside")
+    File.write("#{@directory}/inside/file", DocumentRoot::SECRET)
     FileUtils.cp_r("#{@root}/inside", "#{@root}/turn")
     File.symlink("../inside", "#{@root}/other")
     swapper = fork { swap_a_directory_and_a_link_for_ever }
@@ -268,7 +268,7 @@ module BeneathContract
   def as_anybody(&block)
     return yield unless Process.uid.zero?
 
-    File.chmod(0o755, @outside)
+    File.chmod(0o755, @directory)
     pid = fork do
       Process::UID.change_privilege(65_534)
       block.call

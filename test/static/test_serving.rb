@@ -93,7 +93,7 @@ class TestStaticServing < Minitest::Test
     with_files do |server|
       ["/../secret", "/sub/../../secret", "/%2e%2e/secret", "/..%2fsecret", "/%252e%252e/secret",
        "/sub/%2e%2e%2f../secret", "/..%5csecret", "/..\\secret", "/%00", "/sub%00/index.html", "/sub/index.html/",
-       "//sub", "/./sub/index.html", "/#{"a/../" * 900}../secret", "#{@outside}/secret"].each do |target|
+       "//sub", "/./sub/index.html", "/#{"a/../" * 900}../secret", "#{@directory}/secret"].each do |target|
         answer = get(server, target)
         refute_includes answer.text, DocumentRoot::SECRET, target
         assert answer.status == 400 || answer.body.start_with?("app: "), "#{target}: #{answer.text}"

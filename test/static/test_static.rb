@@ -35,7 +35,7 @@ class TestStatic < Minitest::Test
     end
   end
 
-  def test_no_charset_is_said_where_there_is_none
+  def test_the_type_has_no_charset_without_one
     put "a.css"
     assert_equal "text/css", get("/a.css", static: static(charset: nil)).headers["content-type"]
   end
@@ -118,11 +118,11 @@ class TestStatic < Minitest::Test
     put "a.html"
     ["/../secret", "/%2e%2e/secret", "/..%2fsecret", "/..%5csecret", "/%252e%252e/secret", "/%25252e/secret",
      "/..%c0%afsecret", "/..%255csecret", "/a.html%00.png", "/a.html/", "/a.html/.", "/a.html/../../secret",
-     "/#{"a" * 5000}", "/#{"a/" * 5000}", "/#{@outside}/secret"].each { |path| assert_passed path }
+     "/#{"a" * 5000}", "/#{"a/" * 5000}", "/#{@directory}/secret"].each { |path| assert_passed path }
   end
 
   def test_links_that_lead_out_are_passed_on
-    link "#{@outside}/secret", "absolute.html"
+    link "#{@directory}/secret", "absolute.html"
     link "../secret", "relative.html"
     link "..", "up"
     ["/absolute.html", "/relative.html", "/up/secret", "/up/root/absolute.html"].each { |path| assert_passed path }
@@ -203,7 +203,7 @@ class TestStatic < Minitest::Test
     assert_equal 301, get("/a.html", static: site).status
   end
 
-  def test_the_tag_is_weak_until_it_can_be_told_that_nothing_changes
+  def test_the_tag_is_weak_until_the_file_has_been_unchanged_for_long
     put "a.html"
     assert_match(/\AW\//, get("/a.html").headers["etag"])
     settle "a.html"

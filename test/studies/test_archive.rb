@@ -108,7 +108,7 @@ class TestStudyArchive < Minitest::Test
   end
 
   # The ranges have to be declared before they are measured, so a kept study may get more.
-  def test_what_was_declared_later_is_said
+  def test_the_readme_counts_measurements_that_were_declared_later
     Studies::Archive.take(lab("q1-threads").write("#{@directory}/full"), @root)
     # 80 connections are new; 8 were measured so far with other servers.
     [80, 8].each do |connections|

@@ -2,19 +2,12 @@
 
 require "test_helper"
 require "open3"
-require "tmpdir"
 
 # `cuttle study` from its beginning to its end, with real servers and very little of them.
 class TestStudyCommand < Minitest::Test
+  include TemporaryDirectory
+
   ROOT = File.expand_path("../..", __dir__)
-
-  def setup
-    @directory = Dir.mktmpdir
-  end
-
-  def teardown
-    FileUtils.rm_rf(@directory)
-  end
 
   def test_it_lists_what_there_is
     out, _, status = study
@@ -22,11 +15,11 @@ class TestStudyCommand < Minitest::Test
     Cuttle::Studies.all.each { |each| assert_includes out, each.title }
   end
 
-  def test_a_published_row_is_measured_and_told
+  def test_a_published_row_is_measured_and_reported
     out, err, status = study("s4.13", "--scale", "0.02", "--rounds", "2", "--seed", "3")
     assert_equal 0, status, err
     assert_match(/^s4\.13 .*cuttle like scrawls-simplereactor +10 at once/, out)
-    assert_match(/^s4\.13 \S.* on our core: a reactor equals a blocking loop/, out)
+    assert_match(/^s4\.13 \S.* on Cuttle: a reactor equals a blocking loop/, out)
     assert_match(/0\.02 times the original's/, out)
     assert_equal out.lines.reject { |line| line.start_with?("study-results") }, shown(out.lines.last.chomp)
     assert(measured.runs.all?(&:valid?), measured.runs.map(&:reasons).inspect)

@@ -1,23 +1,18 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
-require "fileutils"
 
 # What studies say of themselves: those there are, and those that are wrong.
 class TestStudyDeclarations < Minitest::Test
+  include TemporaryDirectory
+
   Studies = Cuttle::Studies
 
   def setup
-    @root = Dir.mktmpdir
-    FileUtils.mkdir_p("#{@root}/published")
-    File.write("#{@root}/published/x.csv",
+    FileUtils.mkdir_p("#{@directory}/published")
+    File.write("#{@directory}/published/x.csv",
                "id,server,concurrency,rps,p50_ms\nx.1,slow,1,10,100\nx.2,fast,1,20,50\nx.3,odd,1,1,\n")
-    File.write("#{@root}/published/claims.csv", "study,claim\nx.2,the fast one is faster\n")
-  end
-
-  def teardown
-    FileUtils.rm_rf(@root)
+    File.write("#{@directory}/published/claims.csv", "study,claim\nx.2,the fast one is faster\n")
   end
 
   def test_those_there_are_can_be_read
@@ -74,7 +69,7 @@ class TestStudyDeclarations < Minitest::Test
 
   def test_an_app_has_a_profile
     study = declare("app \"work\", profile: { cpu_ms: 1 }\n#{body}")
-    options = Studies::Experiment.new(study, scale: Studies::Scale.new(1), directory: @root, seed: 1,
+    options = Studies::Experiment.new(study, scale: Studies::Scale.new(1), directory: @directory, seed: 1,
 command: []).options
     assert_equal ["work", { cpu_ms: 1 }], [options.app, options.profile]
   end
@@ -124,7 +119,7 @@ command: []).options
     assert_equal 'no study "y.9": s-x, a number such as x.1, or all', error.message
   end
 
-  def test_what_is_wrong_is_said_in_one_line
+  def test_an_error_names_the_problem_in_one_line
     { 'published("y.csv") { |_| }' => /y\.csv: No such file/, 'published("x.csv", only: /z/) { |_| }' => /no row is/,
       'published("x.csv") { |_| }' => /x\.csv, line 2: neither/,
       "claim \"x.2\" =>" => /study\.rb: .*syntax error/,
@@ -138,9 +133,9 @@ command: []).options
   private
 
   def declare(text = "#{body}\nclaim \"x.2\", \"fast by slow\" => [rate(\"x.2\"), rate(\"x.1\"), 1..]")
-    FileUtils.mkdir_p("#{@root}/s-x")
-    File.write("#{@root}/s-x/study.rb", text)
-    Studies::Declaration.read("#{@root}/s-x/study.rb")
+    FileUtils.mkdir_p("#{@directory}/s-x")
+    File.write("#{@directory}/s-x/study.rb", text)
+    Studies::Declaration.read("#{@directory}/s-x/study.rb")
   end
 
   def body

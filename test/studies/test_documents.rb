@@ -36,7 +36,7 @@ class TestStudyDocuments < Minitest::Test
     [s0.title, s0.source, s0.question, s0.design, *s0.flaws].each { |text| assert_includes readme, text }
     s0.claims.each { |claim| assert_includes readme, claim.text.sub("<", "&lt;") }
     evidence = /.*: [\d.]+ \([\d.]+ to [\d.]+\), expected above 1/
-    assert_match(/^\| s0\.8: .* \| our core \| \*\*(holds|fails|not decided)\*\* \| #{evidence} \|$/, readme)
+    assert_match(/^\| s0\.8: .* \| Cuttle \| \*\*(holds|fails|not decided)\*\* \| #{evidence} \|$/, readme)
     assert_match(/^\| s0\.10 \| cuttle like puma -w 4 -t 16 \| 10 at once \| [\d.]+ → [\d.]+ \([\d.]+\) \|/, readme)
     assert_includes readme, "    cuttle study s0-ab --scale 0.1 --rounds 3 --seed 1"
     assert_includes readme, "Waits, computing and numbers of requests are 0.1 times the original's"
@@ -99,7 +99,7 @@ class TestStudyDocuments < Minitest::Test
     assert_empty sentences.map(&:verdict) - Studies::Findings::WORDS.values
   end
 
-  def test_threats_to_validity_are_told_from_the_results
+  def test_threats_to_validity_follow_from_the_results
     overview = document("../docs/studies.md", *keep("s0-ab", "q1-threads", scale: 0.1))
     threats = overview[/^## Threats to validity\n\n(.*?)\n\n/m, 1]
     assert_includes threats, "- 2 studies of 2 ran with shorter or fewer requests (down to 0.1 times)"
@@ -113,7 +113,7 @@ class TestStudyDocuments < Minitest::Test
     assert_includes overview, "the servers had 2. On a machine of 5 cores or more: `cuttle study s0.10`"
   end
 
-  def test_runs_and_loads_that_say_little_are_told
+  def test_short_runs_and_shared_cores_are_named
     short = lab("s0-ab", run: { "rate" => 5000.0, "load_cpu" => 0.05 })
     troubles = Studies::Report::Conditions.troubles(short.findings).join("\n")
     assert_match(/^\d+ runs of \d+ took less than 0\.4 s, the shortest 0\.2 s/, troubles)
@@ -131,7 +131,7 @@ class TestStudyDocuments < Minitest::Test
                  Studies::Report::Conditions.troubles(short.findings).join)
   end
 
-  def test_rounds_of_a_part_are_told_apart
+  def test_rounds_of_a_part_are_counted_separately
     few, more = [5, 12].map { |blocks| lab("s0-ab", blocks: blocks, precision: 0.05).findings }
     assert_match(/; 5 rounds, seed 1\./, Studies::Report::Conditions.measured(few))
     assert_match(/; 5 rounds, and up to 7 more for ratios of claims, seed 1\./,

@@ -21,7 +21,7 @@ class TestStudyFindings < Minitest::Test
     end
   end
 
-  def verdict(id, findings, by = "our core")
+  def verdict(id, findings, by = "Cuttle")
     findings.verdicts.find { |each| each.claim.id == id && each.by == by }
   end
 
@@ -36,7 +36,7 @@ class TestStudyFindings < Minitest::Test
     assert_operator found.ours.low, :<, found.ours.value
   end
 
-  def test_a_scaled_study_is_told_at_full_length
+  def test_a_scaled_studys_figures_are_for_the_full_length
     full, scaled = [1, 0.1].map { |scale| lab(scale: scale, puma: 20).findings }
     %w[rate p50].each do |metric|
       values = [full, scaled].map do |each|
@@ -98,11 +98,11 @@ class TestStudyFindings < Minitest::Test
     assert_equal %i[border border undecided refuted confirmed], verdicts
   end
 
-  # Our core imitates an original WEBrick, whose tail is different.
+  # Cuttle imitates an original WEBrick, whose tail is different.
   def test_a_claim_about_a_server_that_is_gone_is_not_refuted_by_its_model
     findings = StudiedLab.new(study) { |_, load, block| [3, { "p50" => 300.0 * load["connections"] + block }] }.findings
     model, itself = findings.verdicts.select { |each| each.claim.id == "s0.2" }
-    assert_equal [true, "our core"], [model.model, model.by]
+    assert_equal [true, "Cuttle"], [model.model, model.by]
     assert_equal :untestable, itself.verdict
     assert_match(/about a WEBrick/, itself.reason)
     line = Studies::Report::Summary.new([findings]).published.find { |each| each.claim.id == "s0.2" }
@@ -110,7 +110,7 @@ class TestStudyFindings < Minitest::Test
     assert_match(/more than twice that with 1: 9\.97.*about a WEBrick/, line.evidence)
   end
 
-  # thin itself can refute it; thin's model on our core can only fail to do the same.
+  # thin itself can refute it; thin's model on Cuttle can only fail to do the same.
   def test_our_core_speaks_for_the_model_where_the_server_is_there
     uneven = StudiedLab.new(study) { |_, _, block| [3, { "p50" => 3000.0 + block, "p90" => 4500.0 + block }] }.findings
     model, itself = uneven.verdicts.select { |each| each.claim.id == "s0.5" }
@@ -156,8 +156,8 @@ class TestStudyFindings < Minitest::Test
       [configuration["workers"] * 10.0 + (load["rate"] || 0) + block, { "p99" => 5.0 + block }]
     end
     by, others = found.verdicts
-    assert_equal ["our core and puma", :confirmed], [by.by, by.verdict]
-    assert_equal ["our core", %i[refuted confirmed confirmed]], [others.by, others.evidence.map(&:last)]
+    assert_equal ["Cuttle and puma", :confirmed], [by.by, by.verdict]
+    assert_equal ["Cuttle", %i[refuted confirmed confirmed]], [others.by, others.evidence.map(&:last)]
   end
 
   def test_what_is_missing_here_can_not_be_tested
@@ -167,7 +167,7 @@ class TestStudyFindings < Minitest::Test
   end
 
   # A server with errors can't be measured for speed, only for errors.
-  def test_errors_are_told_of_runs_that_are_invalid_for_them
+  def test_errors_are_estimated_from_runs_that_they_make_invalid
     lab = asked(run: { "valid" => false, "reasons" => ["wrong answers: status_5xx 100"],
                        "errors" => { "status_5xx" => 100 } }) { [10.0, {}] }
     condition = lab.study.conditions.first
@@ -216,7 +216,7 @@ class TestStudyFindings < Minitest::Test
       [configuration["server"] == "puma" ? 1 : configuration["workers"], {}]
     end
     found = lab.findings
-    assert_equal [["both", "our core", :confirmed], ["both", "puma", :refuted], ["ours", "our core", :confirmed],
+    assert_equal [["both", "Cuttle", :confirmed], ["both", "puma", :refuted], ["ours", "Cuttle", :confirmed],
                   ["theirs", "puma", :refuted]],
                  found.verdicts.map { |each| [each.claim.id, each.by, each.verdict] }
     assert_match(/on: :all is none of/, assert_raises(Studies::Failure) { declared(text.sub(":ours", ":all")) }.message)
@@ -257,7 +257,7 @@ class TestStudyFindings < Minitest::Test
     assert_equal([20.0, 10.0], lab.study.conditions.map { |condition| lab.estimate(condition, "rate").value })
   end
 
-  def test_a_percentile_without_a_number_is_told_in_a_line
+  def test_one_line_names_percentiles_without_a_number
     few = asked { |_, load, _| [10.0, load["rate"] ? {} : { "p99" => 3.0 }] }
     said = "Too few responses for p99 in 1 row: a percentile needs ten responses beyond it"
     assert_includes Studies::Report::Text.render(few), said

@@ -19,8 +19,9 @@ class Disk
     Dir.mkdir(@path)
   end
 
-  # Variables for a server's environment.
-  def env = { "CUTTLE_DISK" => @path, **Preload.env(SOURCE) }
+  # Variables for a server's environment, and those of them that the process that forks it needs.
+  def env = { "CUTTLE_DISK" => @path, **preloaded }
+  def preloaded = Preload.env(SOURCE)
 
   # Writes wait until the next instruction.
   def hold = say("hold")

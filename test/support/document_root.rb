@@ -1,24 +1,19 @@
 # frozen_string_literal: true
 
-require "fileutils"
-require "tmpdir"
+require_relative "temporary_directory"
 
 # A directory of files for a test, and a secret file beside it that no path may reach.
 module DocumentRoot
+  include TemporaryDirectory
+
   SECRET = "what lies outside the root"
   OLD = Time.utc(2020, 1, 2, 3, 4, 5)
 
   def setup
     super
-    @outside = File.realpath(Dir.mktmpdir("cuttle"))
-    @root = "#{@outside}/root"
+    @root = "#{@directory}/root"
     Dir.mkdir(@root)
-    File.write("#{@outside}/secret", SECRET)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@outside)
-    super
+    File.write("#{@directory}/secret", SECRET)
   end
 
   # A file last modified at +modified+; returns its path.

@@ -7,7 +7,22 @@ class ForkServer
   PROGRAM = File.expand_path("fork_server/program.rb", __dir__)
 
   # How a process ended. Only its parent has a Process::Status.
-  Status = Struct.new(:exitstatus, :termsig)
+  Status = Struct.new(:exitstatus, :termsig) do
+    def success? = exitstatus&.zero?
+  end
+
+  @shared = {}
+  @lock = Mutex.new
+
+  # One for all tests in this process that ask for the same +env+. nil where Ruby can't fork.
+  def self.shared(env = {})
+    return if Serving::ServingProcess::JVM
+
+    @lock.synchronize do
+      @shared[env] ||= new(Serving::ServingProcess.ruby, env, "hybrid", "native")
+                       .tap { |server| Minitest.after_run { server.stop } }
+    end
+  end
 
   # +ruby+: the command that runs a script, as an Array. +env+: what Ruby itself reads as it starts. +preload+: the
   # names of an engine and of a core, whose code is loaded.

@@ -84,7 +84,7 @@ class TestLedger < Minitest::Test
   end
 
   # Also where a worker dies meanwhile.
-  def test_what_a_cluster_tells
+  def test_the_stats_of_a_cluster
     skip "no fork" unless Process.respond_to?(:fork)
 
     CORES.each do |core|
@@ -93,7 +93,7 @@ class TestLedger < Minitest::Test
         assert_equal 10, at_rest(control, 10)["ledger"]["total"]["count"] # a worker that dies counts nothing more
         before = server.workers
         Process.kill(:KILL, before.first)
-        eventually("another worker") { (server.workers - before).any? && told(control)["booted_workers"] == 2 }
+        eventually("another worker") { (server.workers - before).any? && stats_of(control)["booted_workers"] == 2 }
         10.times { assert_equal 200, get(server).status }
         stats = at_rest(control, 20)
         assert_equal 20, stats["ledger"]["total"]["count"]
@@ -104,10 +104,10 @@ class TestLedger < Minitest::Test
     end
   end
 
-  def test_what_the_only_process_tells
+  def test_the_stats_of_the_only_process
     with_cluster("native", workers: 0) do |server, control|
       assert_equal 200, get(server).status
-      stats = eventually("the request") { told(control).then { |all| all if all["ledger"]["total"]["count"] == 1 } }
+      stats = eventually("the request") { stats_of(control).then { |all| all if all["ledger"]["total"]["count"] == 1 } }
       assert_equal 1, stats["ledger"]["queue"]["count"]
     end
   end
@@ -150,8 +150,8 @@ class TestLedger < Minitest::Test
     Dir.mktmpdir do |directory|
       control = "#{directory}/c"
       serving_process("#{ROOT}/examples/hello.ru", "-w", workers.to_s, "--core", core, "--control-url",
-                      "unix://#{control}", "--drain-grace", "none") do |server|
-        eventually("all workers") { told(control).fetch("booted_workers", 0) == workers } if workers.positive?
+                      "unix://#{control}", "--drain-grace", "none", forked: true) do |server|
+        eventually("all workers") { stats_of(control).fetch("booted_workers", 0) == workers } if workers.positive?
         yield server, control
       end
     end
@@ -161,13 +161,13 @@ class TestLedger < Minitest::Test
   # and a request counts when it has been answered.
   def at_rest(control, requests)
     eventually("all requests") do
-      told(control).then { |all| all if [all["ledger"]["total"]["count"], of_workers(all)].min >= requests }
+      stats_of(control).then { |all| all if [all["ledger"]["total"]["count"], of_workers(all)].min >= requests }
     end
   end
 
   def of_workers(stats) = stats["worker_status"].sum { |worker| worker["ledger"]["total"]["count"] }
 
-  def told(control)
+  def stats_of(control)
     UNIXSocket.open(control) do |socket|
       socket.write("GET /stats HTTP/1.0\r\n\r\n")
       JSON.parse(socket.read.split("\r\n\r\n", 2).last)

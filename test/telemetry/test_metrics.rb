@@ -48,7 +48,7 @@ class TestMetrics < Minitest::Test
     assert_equal [{}], families["cuttle_backlog"].labels
     assert_equal 5, families["cuttle_memory_bytes"].value(process: "server")
     refute families.key?("cuttle_threads_max"), "there is no limit"
-    refute families.key?("cuttle_request_gvl_seconds"), "this Ruby does not tell"
+    refute families.key?("cuttle_request_gvl_seconds"), "this Ruby does not measure it"
   end
 
   # The metrics before a worker has reported anything.

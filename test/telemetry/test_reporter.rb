@@ -21,7 +21,7 @@ class TestReporter < Minitest::Test
   end
 
   # What was not sent is sent with the next report.
-  def test_an_error_is_told_once_and_ends_nothing
+  def test_an_error_is_reported_once_and_ends_nothing
     tries = 0
     sent = Queue.new
     _, err = capture_io do

@@ -192,7 +192,7 @@ class TestTlsCertificates < TlsCase
     end
   end
 
-  def test_what_is_wrong_is_told_at_the_start
+  def test_errors_at_the_start_name_what_is_wrong
     Dir.mktmpdir("cuttle") do |directory|
       file = "#{directory}/file"
       identity = TlsFiles.identity

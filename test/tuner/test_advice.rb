@@ -1,27 +1,19 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require_relative "../lab/support/synthetic_lab"
 require_relative "support/made_up"
 
 # From a profile and a verification to an answer.
 class TestAdvice < Minitest::Test
   include MadeUp
+  include TemporaryDirectory
 
   HAVE = Cuttle::Tuner::Setting.new(threads: 3)
   # What the plain model takes for the best on one core.
   BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
   # A database connection for each thread.
   HELD = { "process" => 0, "thread" => 1 }.freeze
-
-  def setup
-    @directory = Dir.mktmpdir
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
 
   def advice(verified = nil, present: HAVE, limits: {}, profile: profile(), cores: 1, here: 1, model: Plain, **options)
     given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: present, place: "config/cuttle.rb",
@@ -87,7 +79,7 @@ class TestAdvice < Minitest::Test
     advice.what_ifs.map { |each| [each.from.setting, each.to.setting] }.select { |from, to| from.beside?(to) }
   end
 
-  def test_where_threads_auto_lose_the_number_is_the_answer_and_the_loss_is_told
+  def test_where_threads_auto_lose_the_number_is_the_answer_beside_the_loss
     auto = auto(2)
     [[45.0, 60.0, -0.1], [50.0, 75.0, 0.0]].each do |capacity, p95, change|
       advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto => [capacity, p95] }))
@@ -117,14 +109,14 @@ class TestAdvice < Minitest::Test
     assert_equal BEST, advice(found, present: nil).choice.setting
   end
 
-  def test_who_has_as_good_a_number_keeps_it
+  def test_a_number_that_is_as_good_stays
     four = setting("hybrid", 2, 4)
     advice = advice(verified({ four => [50.0, 60.0], auto(2) => [50.1, 60.0] }, scatter: 0.05), present: four)
     assert_equal [:keep, four], [advice.kind, advice.choice.setting]
     refute advice.threads.loses
   end
 
-  def test_who_has_threads_auto_keeps_them_unless_they_measurably_lose
+  def test_threads_auto_stay_unless_they_measurably_lose
     auto = auto(2)
     advice = advice(verified({ auto => [49.0, 60.0], BEST => [50.0, 60.0] }), present: auto)
     assert_equal [:keep, auto], [advice.kind, advice.choice.setting]
@@ -153,7 +145,7 @@ class TestAdvice < Minitest::Test
   end
 
   # The corrected model would search at 35/s.
-  def test_response_times_are_told_of_the_rate_that_they_were_measured_at
+  def test_response_times_are_for_the_rate_of_their_measurement
     advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 20.0))
     assert_equal [20.0] * 3, [advice, advice.choice, advice.present].map { |each| each.demand.rate }
     assert_in_delta 2.5, advice.headroom, 0.1
@@ -172,7 +164,7 @@ class TestAdvice < Minitest::Test
     assert_in_delta 4 / 3.0, advice.present.excess(advice.limits)[:rate], 0.02
   end
 
-  def test_where_no_setting_keeps_the_limits_the_nearest_is_told
+  def test_where_no_setting_keeps_the_limits_the_nearest_is_named
     advice = advice(limits: { memory: 10_000_000 })
     assert_equal :none, advice.kind
     assert_equal({ memory: 3.0 }, advice.excess)

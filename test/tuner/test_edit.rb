@@ -1,21 +1,13 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require_relative "../lab/support/synthetic_lab"
 require_relative "support/made_up"
 
 # Changes to a configuration file: only the three words, and only where the file says them plainly.
 class TestEdit < Minitest::Test
   include MadeUp
-
-  def setup
-    @directory = Dir.mktmpdir
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
+  include TemporaryDirectory
 
   def edit(text, name = "cuttle.rb")
     path = File.join(@directory, name)
@@ -91,7 +83,7 @@ class TestEdit < Minitest::Test
     assert_equal "#{Tuner::Edit::NEW}workers 2\nthreads 3\n", edit(nil).text(setting("hybrid", 2, 3))
   end
 
-  def test_of_a_word_that_is_said_twice_the_last_one_counts
+  def test_of_a_word_that_stands_twice_the_last_one_counts
     assert_equal "workers 1\nworkers 3\nthreads 1\n", edit("workers 1\nworkers 2\n").text(setting("hybrid", 3, 1))
   end
 

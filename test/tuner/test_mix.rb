@@ -51,7 +51,7 @@ class TestTunerMix < Minitest::Test
     end
   end
 
-  def test_what_is_left_out_is_said
+  def test_what_is_left_out_is_counted_by_reason
     left_out = {}
     post, failed, odd = %w[POST GET GET].zip(%w[/posts /gone x/y], [200, 404, 200])
                                         .map { |line| format('h - - [t] "%s %s HTTP/1.1" %d 5 0.1', *line) }

@@ -1,12 +1,18 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require_relative "support/kept_runs"
 
 # The model against what queueing theory knows exactly, and against each of its own rules.
 class TestModel < Minitest::Test
   include Cuttle::Tuner
 
   MACHINE = { "cores" => 2, "server_cores" => [0, 1] }.freeze
+
+  # A fifth of the usual events is enough for the bounds below.
+  EVENTS = Model::EVENTS / 5
+
+  def run = KeptRuns.in_short(EVENTS) { super }
 
   # -- known formulas
 

@@ -31,7 +31,7 @@ class TestProduction < Minitest::Test
     assert_equal({ "base" => 20, "worker" => 40, "thread" => 0 }, profile.memory)
   end
 
-  def test_what_it_can_not_see_is_said
+  def test_notes_name_what_it_can_not_see
     plain = profile_of(cpu: [0.004] * 200, app: [0.005] * 200, gvl: [0] * 200, cpu_seconds: 0.9).notes
     assert_equal 4, plain.length
     assert_match(/database connections are not counted/, plain.join)
@@ -42,7 +42,7 @@ class TestProduction < Minitest::Test
     assert_match(/outside the app/, profile_of(cpu: [0.004] * 200, app: [0.005] * 200).notes.join)
   end
 
-  def test_database_connections_of_threads_are_assumed_and_that_is_said
+  def test_a_note_says_that_database_connections_of_threads_are_assumed
     profile = profile_of(cpu: [0.004] * 200, app: [0.005] * 200, connections: { "process" => 0, "thread" => 1 })
     assert_equal 6, Tuner::Footprint.new(profile).connections(Tuner::Setting.new(workers: 2, threads: 3))
     assert_match(/each thread is assumed to hold one database connection/, profile.notes.join)

@@ -2,10 +2,11 @@
 
 require "test_helper"
 require "json"
-require "tmpdir"
 
 # Profiles that are really measured, of apps whose work is known. What is asserted holds on a busy machine as well.
 class TestProfiler < Minitest::Test
+  include TemporaryDirectory
+
   Tuner = Cuttle::Tuner
 
   class << self
@@ -13,12 +14,7 @@ class TestProfiler < Minitest::Test
   end
 
   def setup
-    @directory = Dir.mktmpdir("cuttle-profiler")
     @out = StringIO.new
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   WORK = { cpu_ms: 2, iowait_ms: 30, slices: 3, response_chars: 10, cv: 0.3 }.freeze
@@ -38,7 +34,7 @@ class TestProfiler < Minitest::Test
 
   # The times of the slow ones vary by much more than what a busy machine adds to each, so that they are seen to grow
   # together.
-  def test_kinds_of_requests_are_told_apart
+  def test_kinds_of_requests_have_profiles_of_their_own
     mix = file("mix.jsonl", <<~MIX)
       {"path": "/?cpu_ms=0.2&iowait_ms=0", "weight": 3}
       {"path": "/?cpu_ms=2&iowait_ms=40&slices=1&cv=0.8"}
@@ -95,7 +91,7 @@ class TestProfiler < Minitest::Test
     assert_equal 1, profile_of(app, mix: mix, engines: %w[hybrid], budget: 20).entries.length
   end
 
-  def test_a_budget_that_is_too_short_is_said
+  def test_a_budget_that_is_too_short_fails
     app = file("slow.ru", 'run ->(_env) { sleep(0.2); [200, {}, ["hello"]] }')
     error = assert_raises(Tuner::Failure) { profile_of(app, budget: 4) }
     assert_match(/too few for a profile: increase --budget/, error.message)

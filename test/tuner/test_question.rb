@@ -11,7 +11,7 @@ class TestQuestion < Minitest::Test
     Tuner::Question.new(text, base: base)
   end
 
-  def test_what_is_not_said_is_as_before
+  def test_what_a_question_leaves_out_stays_as_before
     assert_equal setting("hybrid", 4, 5), ask("workers=4").setting
     assert_equal setting("fibers", 2), ask("engine=fibers").setting
     question = ask("workers=0, threads=3, cores=4")

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require_relative "../lab/support/synthetic_lab"
 require_relative "../report/support/looked_at"
 require_relative "support/made_up"
@@ -111,7 +110,7 @@ class TestTuneReport < Minitest::Test
     assert_match(/class="chosen" data-label="-t auto">50.0<small>run<\/small><\/td><\/tr>/, html)
   end
 
-  def test_warnings_are_told
+  def test_the_text_has_the_warnings
     assert_match(/^! the machine is busy$/, text(warnings: ["the machine is busy"]))
   end
 
@@ -126,9 +125,9 @@ end
 class TestTunePageInChromium < Minitest::Test
   include MadeUp
   include LookedAt
+  include TemporaryDirectory
 
   def setup
-    @directory = Dir.mktmpdir
     have, best = setting("hybrid", 0, 3), setting("hybrid", 2, 3)
     File.write("#{@directory}/cuttle.rb", "threads 3\n")
     options = Tuner::Options.new(present: have, place: "config/cuttle.rb", engines: %w[hybrid], seed: 1,
@@ -138,10 +137,6 @@ class TestTunePageInChromium < Minitest::Test
                                 model: Plain.method(:new))
                            .advice(id: "1", taken_at: "2026-11-24T07:00:00Z", app: "made up", warnings: ["a warning"])
     look_at("#{@directory}/report.html", Tuner::Report.html(advice))
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_every_section_is_there

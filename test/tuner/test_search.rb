@@ -2,10 +2,12 @@
 
 require "test_helper"
 require_relative "../lab/support/synthetic_lab"
+require_relative "support/kept_runs"
 require_relative "support/made_up"
 
 # Which settings are looked at, and which of them is the best.
 class TestSearch < Minitest::Test
+  include KeptRuns
   include MadeUp
 
   def search(model = Plain.new, profile = profile(), cores: 1, present: nil, engines: Tuner::Grid.engines, **limits)

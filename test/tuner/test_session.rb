@@ -4,12 +4,12 @@ require "test_helper"
 require "open3"
 require "rbconfig"
 require "stringio"
-require "tmpdir"
 require_relative "support/kept_runs"
 
 # `cuttle tune` that measures: real servers, in very little time, so no figure means much.
 class TestTuneMeasured < Minitest::Test
   include KeptRuns
+  include TemporaryDirectory
 
   Tuner = Cuttle::Tuner
 
@@ -17,15 +17,10 @@ class TestTuneMeasured < Minitest::Test
   def run = Cuttle::Load::Parts.stub(:core_speed, nil) { super }
 
   def setup
-    @directory = Dir.mktmpdir
     @profile = "#{@directory}/profile.json"
     entry = Tuner::Profile::Entry.new(name: "GET /", cpu: 0.0005, wait: 0.02)
     facts = Cuttle::Lab::Machine.facts(Cuttle::Lab::Machine::Cores.new)
     Tuner::Profile.new(entries: [entry], environment: facts, boot: 0.1, app: { "name" => "work" }).write(@profile)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   # Options of a tune of the work app that only verifies. For a low rate few settings are tried, under little load.
@@ -127,7 +122,7 @@ class TestTuneMeasured < Minitest::Test
     end
   end
 
-  def test_a_budget_that_is_too_short_is_told_what_would_be_enough
+  def test_an_error_names_the_budget_that_would_be_enough
     slow = Tuner::Profile.read(@profile).with(boot: 60.0).write("#{@directory}/slow.json")
     folder = Tuner::Folder.create(options(kept: slow, rounds: nil, budget: 60))
     error = assert_raises(Tuner::Failure) { session(folder).run }

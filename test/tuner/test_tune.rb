@@ -2,7 +2,6 @@
 
 require "test_helper"
 require "stringio"
-require "tmpdir"
 require_relative "support/kept_runs"
 require_relative "support/made_up"
 
@@ -10,16 +9,12 @@ require_relative "support/made_up"
 class TestTune < Minitest::Test
   include KeptRuns
   include MadeUp
+  include TemporaryDirectory
 
   def setup
-    @directory = Dir.mktmpdir
     @kept = profile(environment: here).write("#{@directory}/profile.json")
     FileUtils.mkdir_p("#{@directory}/app/config")
     File.write("#{@directory}/app/config.ru", 'run ->(_env) { [200, {}, ["hello"]] }')
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def here
@@ -150,7 +145,7 @@ class TestTune < Minitest::Test
   end
 
   # A profile that ended early has no figures of memory.
-  def test_a_limit_that_could_not_be_checked_is_said
+  def test_a_warning_names_a_limit_that_could_not_be_checked
     bare = profile(environment: here, memory: nil).write("#{@directory}/bare.json")
     out, err, status = tune("--profile", bare, "--no-verify", "--engines", "hybrid", "--memory", "1M")
     assert_equal 0, status, err
@@ -207,7 +202,7 @@ class TestTune < Minitest::Test
   end
 
   # Without a measurement nothing speaks against them.
-  def test_who_has_threads_auto_is_answered_with_them
+  def test_an_app_with_threads_auto_gets_an_answer_with_them
     configure("threads :auto # as they help\nworkers 0\n")
     out, err, status = predict("app/config.ru", "--cores", "2", "--write")
     assert_equal 0, status, err
@@ -241,7 +236,7 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -w 5 -t \d+/, out)
   end
 
-  def test_a_profile_of_another_machine_is_told
+  def test_a_warning_names_a_profile_of_another_machine
     @kept = profile(environment: here.merge("cpu" => "Abacus", "memory" => 5_000_000)).write("#{@directory}/other.json")
     out, = predict
     assert_match(/^! the profile was made on another machine \(cpu: Abacus there, .* here; memory: 5\.00 MB there/, out)
@@ -249,7 +244,7 @@ class TestTune < Minitest::Test
   end
 
   # It may be resumed after an upgrade.
-  def test_a_profile_of_another_machine_is_told_when_a_tune_is_resumed
+  def test_a_resumed_tune_warns_of_a_profile_of_another_machine
     folder = File.dirname(predict.first.lines.last.chomp)
     path = "#{@directory}/#{folder}/profile.json"
     File.write(path, File.read(path).sub(/"ruby": "[^"]*"/, '"ruby": "ruby 1.8.7"'))

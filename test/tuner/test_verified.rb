@@ -105,7 +105,7 @@ class TestVerified < Minitest::Test
   end
 
   # Each load of each setting, as JSON has it, so that the next tune reads what this one wrote.
-  def test_corrections_say_what_the_model_said
+  def test_corrections_have_the_models_forecast_beside_the_measurement
     corrections = verified({ HAVE => [33.0, 90.0] }).corrections(Plain.new, cores: 1)
     closed, open = corrections
     assert_equal corrections, JSON.parse(JSON.generate(corrections))

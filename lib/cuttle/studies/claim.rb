@@ -66,13 +66,13 @@ module Cuttle
         end
       end
 
-      # Where a claim can be tested: on Cuttle's core with the published model, or on the published servers.
+      # Where a claim can be tested: on Cuttle with the published model, or on the published servers.
       SIDES = %i[ours originals].freeze
 
       attr_reader :id, :text, :statements, :sides, :cores, :about
 
       # reason: why it can't be tested at all, or nil. cores: number of server cores that it needs. on: one of SIDES, if
-      # it is only about that side. about: a server that is not available, if the claim is about it; Cuttle's core then
+      # it is only about that side. about: a server that is not available, if the claim is about it; Cuttle then
       # shows what the model does. published: whether others published it. Raises ArgumentError.
       def initialize(id, text, statements: [], reason: nil, cores: 1, on: nil, about: nil, published: false)
         @id = id

@@ -43,7 +43,7 @@ module Cuttle
 
       # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
       # verdict], …]. reason: why it could not be tested, or nil. forecast: the prediction of the tuner's model for more
-      # cores, [[Statement, ratio or nil], …], or nil. model: whether Cuttle's core imitates a server that the claim is
+      # cores, [[Statement, ratio or nil], …], or nil. model: whether Cuttle imitates a server that the claim is
       # about. Then the verdict shows what the concurrency model does; only that server itself can confirm or refute the
       # claim. conditions: { figure => Condition }, or nil.
       Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :forecast, :model, :conditions) do
@@ -86,7 +86,7 @@ module Cuttle
         end
       end
 
-      # An Array of Verdict. Each claim is tested on Cuttle's core first, then on the published servers if they were
+      # An Array of Verdict. Each claim is tested on Cuttle first, then on the published servers if they were
       # measured.
       def verdicts
         @verdicts ||= study.claims.flat_map do |claim|
@@ -200,7 +200,7 @@ module Cuttle
       end
 
       # A Verdict for each side that the claim's conditions have. If a published claim has two sides, or if the server
-      # that it is about is not available, the verdict on Cuttle's core is one on the model. A study that is reduced to
+      # that it is about is not available, the verdict on Cuttle is one on the model. A study that is reduced to
       # some claims has no verdict on others.
       def tried(claim)
         found = claim.sides.map { |side| study.measured(claim, side) }.select { |conditions| conditions.values.all? }
@@ -217,9 +217,9 @@ module Cuttle
         reason ? untestable(claim, by, reason) : verdict(claim, by, conditions)
       end
 
-      # "our core", "puma and unicorn".
+      # "Cuttle", "puma and unicorn".
       def servers(conditions)
-        conditions.map { |each| each.server == OURS ? "our core" : each.server }.uniq.sort.join(" and ")
+        conditions.map { |each| each.server == OURS ? "Cuttle" : each.server }.uniq.sort.join(" and ")
       end
 
       # Why it could not be measured, or nil.

@@ -2,7 +2,7 @@
 
 module Cuttle
   module Studies
-    # Predictions of the tuner's model, for Cuttle's core, for claims that need more cores than the study had. A
+    # Predictions of the tuner's model, for Cuttle, for claims that need more cores than the study had. A
     # measured condition gives the CPU time of a request. The least loaded condition with the same request gives the
     # time that a request waits. The model computes the effect of more cores.
     #

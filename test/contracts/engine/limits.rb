@@ -21,7 +21,7 @@ module EngineContract
     end
 
     # However a connection ends, another one gets its place.
-    def test_a_place_is_free_again_whoever_ended_the_connection
+    def test_a_place_is_free_again_whichever_side_ended_the_connection
       with_server("--max-connections", "1", "--header-timeout", "0.5", "--idle-timeout", "0.5", said: /on purpose/) do
         [-> { connect.close }, -> { connect.write("GET / H").reset }, -> { connect.write(get("/large?3000000")).reset },
          -> { connect.write("GET / HTTP/1.1\r\n") }, -> { connect.ask(get("/")) }, -> { connect.ask("GET / \r\n\r\n") },
@@ -62,7 +62,7 @@ module EngineContract
   module Quotas
     MOST = 3
 
-    def test_a_connections_last_request_is_answered_and_told_as_such
+    def test_the_response_to_a_connections_last_request_says_so
       with_quota do
         2.times do
           client = connect

@@ -66,7 +66,7 @@ module EngineContract
       hammers.each(&:join)
     end
 
-    def test_the_env_tells_how_the_app_is_run
+    def test_the_env_says_whether_threads_and_processes_run_the_app
       multithread, multiprocess = fetch("/manners").scan(/true|false/).map { |word| word == "true" }
       assert_equal clustered?, multiprocess
       assert_equal at_once > 1, multithread

@@ -40,7 +40,7 @@ module EngineContract
     include Refusals
 
     def test_requests_that_wait_too_long_are_refused
-      skip "who waits is in the backlog" unless traits.evented?
+      skip "clients that wait are in the backlog" unless traits.evented?
 
       with_server(*bounded, "--queue-timeout", "0.3") do
         await_all

@@ -50,7 +50,7 @@ module EngineContract
     # A lone CRLF, which may precede a request, counted as a request in the app: the stop took the whole shutdown
     # timeout.
     # A connection without any request delayed the stop by 2 s.
-    def test_stop_waits_for_nobody_who_has_not_asked
+    def test_stop_does_not_wait_for_connections_without_a_request
       ["\r\n", ""].each do |bytes|
         seconds = least_seconds(below: 1.7) do
           with_server do |server|
@@ -118,11 +118,11 @@ module EngineContract
     end
 
     # Clients that connected again and again kept a blocking engine from ending.
-    def test_stop_accepts_who_waits_and_nobody_who_comes_later
+    def test_stop_accepts_the_connections_that_wait_and_no_later_ones
       skip "the other worker may have what waits" if clustered?
       skip "an app there can't ask whether its server stops" if traits.ractors? || Serving::ServingProcess::JVM
 
-      eventually("clients that ask in time") { stops_with_who_waits? }
+      eventually("clients that ask in time") { stops_with_waiting_clients? }
     end
 
     # The listeners continue in the program that this process executes next: a hot restart under overload took the whole
@@ -202,7 +202,7 @@ module EngineContract
 
     # Whether the waiting requests were answered. With TLS, a client that is late on a busy machine has not sent its
     # request in the half second that the stop allows.
-    def stops_with_who_waits?
+    def stops_with_waiting_clients?
       with_server(*bounded) do |server|
         held = Array.new(capacity) { hold(action: "hold_until_stop") }
         waiting = Array.new(2) { "#{self.class.object_id}-#{object_id}-#{@held += 1}" }

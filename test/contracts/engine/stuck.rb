@@ -11,9 +11,9 @@ module EngineContract
         client = hold
         assert_answered_for client
         where = %r{(\t.*\n)*\t.*app\.ru:\d+:in .*hold'$}
-        told(server, %r{^cuttle: "GET /hold" has been stuck in the app for \d+\.\d s .* is at\n#{where}})
+        assert_reported(server, %r{^cuttle: "GET /hold" has been stuck in the app for \d+\.\d s .* is at\n#{where}})
         open_gates
-        told(server, /the request was answered with 503.*\(IOError\)/)
+        assert_reported(server, /the request was answered with 503.*\(IOError\)/)
         assert_serves
       end
     end
@@ -97,7 +97,7 @@ module EngineContract
       assert_equal :closed, client.ending
     end
 
-    def told(server, pattern)
+    def assert_reported(server, pattern)
       eventually("#{pattern.inspect} in #{server.err}") { server.err.match?(pattern) }
     end
 

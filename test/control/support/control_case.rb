@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require "json"
-require "tmpdir"
 
 # Control listeners for a process that only records its commands.
 module ControlCase
   include Serving
+  include TemporaryDirectory
 
   # What a supervisor or a single process implements.
   class FakeProcess
@@ -41,12 +41,7 @@ module ControlCase
   end
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     @process = FakeProcess.new
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   # A Control that answers. Its settings are +options+; the default is a Unix socket.

@@ -6,8 +6,8 @@ require "socket"
 #
 #   /           answers at once, and keeps the GVL
 #   /wait       leaves a file "in", and waits until there is a file "go"
-#   /compute?N  computes for N seconds of CPU time, and keeps the GVL unless another thread asks for it
-#   /hog?N      the same in another thread, while the request is answered
+#   /compute    computes until the signal URG, and keeps the GVL unless another thread asks for it
+#   /hog?N      computes for N seconds of CPU time in another thread, while the request is answered
 #   /kill       ends its thread
 #   /fork       answers with the output of a child that is forked in the app
 #   /inner/…    asks a second server in this process, with the same app
@@ -16,9 +16,12 @@ cpu = -> { Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) }
 inner = nil
 lock = Mutex.new
 
+signalled = false
+trap("URG") { signalled = true }
+
 compute = lambda do |seconds|
   ends = cpu.call + seconds
-  nil while cpu.call < ends
+  nil until signalled || cpu.call > ends
 end
 
 read_child = lambda do
@@ -39,7 +42,7 @@ app = lambda do |env|
   when "/wait"
     File.write("#{directory}/in", "")
     sleep 0.005 until File.exist?("#{directory}/go")
-  when "/compute" then compute.call(seconds)
+  when "/compute" then compute.call(20) # at most
   when "/hog" then Thread.new { compute.call(seconds) }
   when "/kill" then Thread.current.kill
   when "/fork" then answer = read_child.call

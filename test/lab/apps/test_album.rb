@@ -65,7 +65,7 @@ class TestAlbum < Minitest::Test
     serve("--engine", "fibers") { |server| four_pages(server, "query_ms=20&render_ms=5") }
   end
 
-  def test_bad_parameters_are_told_in_one_line
+  def test_one_line_names_a_bad_parameter
     serve do |server|
       { "render_ms=x" => "render_ms: a number from 0 to 60000, not \"x\"\n", "query_ms=60001" => "not \"60001\"\n",
         "io=1" => "no parameter \"io\" (query_ms, render_ms, cpu_ms)\n",
@@ -77,7 +77,7 @@ class TestAlbum < Minitest::Test
     end
   end
 
-  def test_a_renderer_or_a_database_that_is_not_there_is_told_in_one_line
+  def test_one_line_names_a_missing_renderer_or_database
     gone = Lab::Apps::Services::Renderer.start.tap(&:stop).environment
     { gone => [502, /\Arenderer: .*refused.*\n\z/],
       { "ALBUM_RENDERER" => nil } => [503, /\Arenderer: ALBUM_RENDERER.*\n\z/],

@@ -85,7 +85,7 @@ class TestApps < Minitest::Test
     end
   end
 
-  def test_the_forum_is_told_of_fibers
+  def test_the_forum_isolates_by_fiber_under_fibers
     app = Apps.find("forum")
     assert_equal "fiber", app.environment_for(fibers: true)["FORUM_ISOLATION"]
     assert_equal app.environment, app.environment_for(fibers: false)

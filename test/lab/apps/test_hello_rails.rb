@@ -2,20 +2,16 @@
 
 require "test_helper"
 require "net/http"
-require "tmpdir"
 
 # Hello, world on Rails, with its own bundle.
 class TestHelloRails < Minitest::Test
+  include TemporaryDirectory
+
   Lab = Cuttle::Lab
 
   def setup
     @app = Lab::Apps.find("hello-rails")
     skip "hello-rails has no gems yet: run examples/setup hello-rails" unless File.exist?("#{@app.gemfile}.lock")
-    @directory = Dir.mktmpdir("hello-rails")
-  end
-
-  def teardown
-    FileUtils.rm_rf(@directory) if @directory
   end
 
   # Each of those that the study of hello worlds has, where they are here.

@@ -17,7 +17,7 @@ class TestPool < Minitest::Test
     assert_equal used.uniq.size, @made.size
   end
 
-  def test_whoever_finds_none_free_waits
+  def test_a_thread_that_finds_none_free_waits
     release = Thread::Queue.new
     inside = Thread::Queue.new
     users = Array.new(3) { Thread.new { @pool.with { |connection| inside << connection and release.pop } } }

@@ -44,7 +44,7 @@ class TestPostgres < Minitest::Test
     psql&.close
   end
 
-  def test_wrong_sql_is_told_in_one_line
+  def test_wrong_sql_fails_with_one_line
     error = assert_raises(Cuttle::Lab::Failure) { @postgres.run("SELECT nothing FROM nowhere") }
     assert_match(/\Apostgres: .*nowhere.*\z/, error.message)
   end
@@ -98,7 +98,7 @@ class TestPostgres < Minitest::Test
     end
   end
 
-  def test_a_database_that_is_not_there_is_told_in_one_line
+  def test_one_line_names_a_missing_database
     app = prepared(query: "table")
     environment = app.environment.merge("WORK_DATABASE" => "postgresql:///work?host=/nonexistent")
     serving_process(app.rackup, env: environment, gems: true) do |server|
@@ -108,7 +108,7 @@ class TestPostgres < Minitest::Test
     end
   end
 
-  def test_who_wants_more_connections_than_there_are_is_told
+  def test_requests_beyond_the_connections_of_the_database_fail
     other = self.class.small
     app = prepared(query: "sleep", pool: 8)
     serving_process(app.rackup, "-t", "8:8", env: app.environment.merge(other.environment), gems: true) do |server|

@@ -41,7 +41,7 @@ class TestRenderer < Minitest::Test
     end
   end
 
-  def test_what_is_no_request_is_told_and_the_next_one_answered
+  def test_a_bad_request_gets_an_error_and_the_next_one_an_answer
     connect do |socket|
       socket.puts "nonsense", '{"ms": 0}', '{"photos": [], "ms": 0}'
       answers = Array.new(3) { JSON.parse(socket.gets) }

@@ -50,7 +50,7 @@ class TestUpstream < Minitest::Test
     assert_operator took, :>=, 0.09
   end
 
-  def test_one_that_is_gone_is_told_in_one_line
+  def test_one_line_names_an_upstream_that_is_gone
     url = @upstream.url
     @upstream.stop
     status, _, body = Cuttle::Lab::WorkApp.new(upstream: url, cpu_ms: 0).call({ "QUERY_STRING" => "" })

@@ -69,7 +69,7 @@ class TestWorkApp < Minitest::Test
     assert_operator allocated { ask("alloc_kb=3000") } - few, :>=, 3000
   end
 
-  def test_bad_parameters_are_told_in_one_line
+  def test_one_line_names_a_bad_parameter
     { "cpu_ms=x" => 'cpu_ms: a number from 0 to 60000, not "x"', "cpu_ms=-1" => 'not "-1"', "iowait_ms=" => 'not ""',
       "iowait_ms=1e9" => "iowait_ms", "cv=11" => "0 to 10", "cv=NaN" => "cv", "response_chars=1.5" => "whole number",
       "response_chars=100000001" => "100000000", "slices=0" => "1 to 10000", "pool=0" => "1 to 1000",
@@ -85,7 +85,7 @@ class TestWorkApp < Minitest::Test
     end
   end
 
-  def test_bad_defaults_are_told_at_the_start
+  def test_bad_defaults_fail_at_the_start
     error = assert_raises(WorkApp::Invalid) { WorkApp.from_environment("WORK_CPU_MS" => "lots") }
     assert_equal 'cpu_ms: a number from 0 to 60000, not "lots"', error.message
   end

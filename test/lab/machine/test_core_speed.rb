@@ -20,7 +20,7 @@ class TestLabCoreSpeed < Minitest::Test
     [value] * CoreSpeed::FIRST
   end
 
-  def test_speeds_are_told_by_the_usual_one_of_that_core_and_the_slowest_counts
+  def test_speeds_are_relative_to_the_cores_usual_one_and_the_slowest_counts
     two = speed({ 0 => [*usual(100), 90], 3 => [*usual(300), 150, 300] })
     assert_equal [0.5, 0.9], [two.now, two.now]
     assert CoreSpeed.slow?(0.5)
@@ -46,7 +46,7 @@ class TestLabCoreSpeed < Minitest::Test
     assert_equal [0.5, 1.0], Array.new(CoreSpeed::KNOWN) { slow.now }.values_at(0, -1)
   end
 
-  def test_it_gives_up_when_it_is_told
+  def test_it_gives_up_on_request
     speed({ 0 => [*usual(100), 10] }, give_up: -> { true }).await
     assert_equal 0, @pauses
   end

@@ -114,7 +114,7 @@ class TestRelay < Minitest::Test
     assert_raises(Errno::ECONNRESET) { to_end(client) }
   end
 
-  def test_who_sends_to_one_that_closed_is_reset
+  def test_a_server_that_sends_after_the_client_closed_is_reset
     client, server = connect
     client.close
     assert_nil server.read(1)

@@ -32,7 +32,7 @@ class TestLabBudget < Minitest::Test
     assert_equal "7 of 11 configurations: name fewer, or increase --budget", budget.cut.last
   end
 
-  def test_too_little_is_said
+  def test_a_budget_that_is_too_small_is_named
     budget = fit({ budget: 1 }, starts: 20, loads: 5)
     assert_equal [3, 4], [budget.starts, budget.rounds]
     assert_match(/the end of 4 rounds, which take about/, budget.cut.last)

@@ -20,7 +20,7 @@ class TestLabFairness < Minitest::Test
     assert_equal OTHER, told.last
   end
 
-  def test_a_server_that_has_it_without_being_told
+  def test_a_server_that_has_it_by_default
     assert_equal [true, "#{ASKED["detail"]}. Found: 1024 at cuttle, thin"],
                  seen("cuttle" => 1024, "thin" => 1024).first.values_at("same", "detail")
   end

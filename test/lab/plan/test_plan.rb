@@ -34,7 +34,7 @@ class TestLabPlan < Minitest::Test
     assert_equal "c1", plan.configurations.last.control_of
   end
 
-  def test_what_no_numbers_can_help_is_said
+  def test_a_configuration_that_no_numbers_make_possible_is_missing
     peers = LabFakes::Peers.new
     peers.find("unicorn").instance_variable_set(:@supports, lambda do |setup|
       setup.threads > 1 ? "unicorn has no threads" : ("unicorn closes every connection" if setup.keep_alive)
@@ -170,7 +170,7 @@ class TestLabPlan < Minitest::Test
     assert_raises(Cuttle::UsageError) { plan(rubies: ["/no/such/ruby"]) }
   end
 
-  def test_fairness_tells_what_differs
+  def test_fairness_names_what_differs
     cores = Cuttle::Lab::Machine::Cores.new(server: [0], load: [1], allowed: [0, 1])
     app = Struct.new(:name).new("work")
     told = Cuttle::Lab::Plan::Fairness.new(plan, app: app, cores: cores).to_a.to_h { |entry| [entry["what"], entry] }

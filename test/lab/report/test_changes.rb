@@ -63,7 +63,7 @@ class TestLabChanges < Minitest::Test
   end
 
   # The more is compared, the larger a difference must be.
-  def test_what_would_have_been_detected_is_told_at_the_level_that_it_was_tested_at
+  def test_the_detectable_change_is_for_the_level_of_the_test
     one, other = [100, 101, 102, 103], [101, 102, 103, 100]
     alone = changes_of(one, other)
     many = changes_of({ "c1" => one, "c2" => one, "c3" => one }, { "c1" => other, "c2" => other, "c3" => other })
@@ -82,7 +82,7 @@ class TestLabChanges < Minitest::Test
     assert_predicate changes_of([1000.0, 1000.1, 1000.2], [1013.0, 1013.1, 1013.2]), :different?
   end
 
-  def test_one_run_each_tells_the_ratio_and_nothing_more
+  def test_one_run_each_gives_the_ratio_and_nothing_more
     change = changes_of([100], [150])
 
     assert_in_delta 1.5, change.ratio.value
@@ -90,7 +90,7 @@ class TestLabChanges < Minitest::Test
     refute_predicate change, :different?
   end
 
-  def test_what_else_differs_is_said
+  def test_other_differences_between_the_labs_are_named
     one = ReportedLab.new
     other = ReportedLab.new(names: { "c1" => "alone" })
     other.header["environment"]["ruby"] = "4.0.5"

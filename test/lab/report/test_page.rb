@@ -66,7 +66,7 @@ class TestLabReportPage < Minitest::Test
     assert_equal JSON.parse(JSON.generate(Cuttle::Lab::Report.json(*read(path)))), data(page)
   end
 
-  def test_runs_that_were_made_again_are_told
+  def test_the_page_counts_repeated_runs
     lines = ReportedLab.new(**SMALL).lines
     lines.select { |line| line["type"] == "run" }.first(2).each { |run| run["repeated"] = true }
     page = Cuttle::Lab::Report.html(*read(directory(lines: lines)))

@@ -26,7 +26,7 @@ class TestLabReportText < Minitest::Test
     table.lines.drop(1).grep(/  /).each { |line| assert_match(/\A.*[\d.)]\z/, line[0, edge], line) }
   end
 
-  def test_what_is_to_be_said_against_it
+  def test_the_text_has_every_warning
     said = text
 
     assert_includes said, "! not measured: falcon -w 2: falcon is not installed: cuttle lab peers --install falcon"
@@ -47,7 +47,7 @@ class TestLabReportText < Minitest::Test
     assert_match(/^left out for the budget\nsingle .* 1\n/, said)
   end
 
-  def test_a_warning_of_many_runs_is_said_once
+  def test_a_warning_of_many_runs_is_printed_once
     lab = ReportedLab.new(closed: [5], rates: [], clean: true)
     runs = lab.lines.select { |line| line["type"] == "run" }
     runs.each_with_index do |run, index|

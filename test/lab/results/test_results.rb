@@ -1,22 +1,18 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require_relative "../support/synthetic_lab"
 
 # Results as they are read back, whole and damaged.
 class TestLabResults < Minitest::Test
+  include TemporaryDirectory
+
   Results = Cuttle::Lab::Results
   Failure = Cuttle::Lab::Failure
 
   def setup
-    @directory = Dir.mktmpdir
     @lab = SyntheticLab.new(["single", "hybrid -t 5", "single again"], blocks: 2, loads: 2,
                             controls: { "single again" => "single" }) { |_, _, block, _| 100.0 + block }
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_header

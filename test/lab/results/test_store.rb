@@ -1,27 +1,23 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require_relative "../support/synthetic_lab"
 
 # The file of a running lab, through what ends labs: a crash in the middle of a line, a full disk, another lab.
 class TestLabStore < Minitest::Test
+  include TemporaryDirectory
+
   Store = Cuttle::Lab::Results::Store
   Results = Cuttle::Lab::Results
   Failure = Cuttle::Lab::Failure
 
   def setup
-    @root = Dir.mktmpdir
-    @directory = File.join(@root, "lab-results", "20261121-105500")
+    @results = File.join(@directory, "lab-results", "20261121-105500")
     @lab = SyntheticLab.new(%w[single hybrid], blocks: 2) { |_, _, block, _| 100.0 + block }
   end
 
-  def teardown
-    FileUtils.remove_entry(@root)
-  end
-
   def test_each_line_is_there_as_soon_as_it_is_appended
-    store = Store.create(@directory, @lab.header)
+    store = Store.create(@results, @lab.header)
     @lab.records.each_with_index do |record, index|
       store.append(record)
       assert_equal [@lab.header, *@lab.records.first(index + 1)], lines
@@ -32,7 +28,7 @@ class TestLabStore < Minitest::Test
 
   def test_create_keeps_what_is_there
     create.close
-    error = assert_raises(Failure) { Store.create(@directory, @lab.header) }
+    error = assert_raises(Failure) { Store.create(@results, @lab.header) }
 
     assert_match(/already exists/, error.message)
     assert_equal 6, lines.length
@@ -40,7 +36,7 @@ class TestLabStore < Minitest::Test
 
   def test_resume_goes_on
     create(2).close
-    store = Store.resume(@directory)
+    store = Store.resume(@results)
     @lab.records.drop(2).each { |record| store.append(record) }
     store.close
 
@@ -54,7 +50,7 @@ class TestLabStore < Minitest::Test
     last = whole.rindex("\n", -2) + 1
     (last..whole.bytesize - 2).each do |size|
       File.binwrite(path, whole.byteslice(0, size))
-      Store.resume(@directory).append(@lab.records[3]).close
+      Store.resume(@results).append(@lab.records[3]).close
       assert_equal [@lab.header, *@lab.records.first(2), @lab.records[3]], lines, "cut at #{size}"
     end
   end
@@ -62,30 +58,30 @@ class TestLabStore < Minitest::Test
   def test_resume_keeps_a_line_that_lacks_its_end_only
     create(3).close
     File.truncate(path, File.size(path) - 1)
-    Store.resume(@directory).append(@lab.records[3]).close
+    Store.resume(@results).append(@lab.records[3]).close
 
     assert_equal [@lab.header, *@lab.records.first(4)], lines
   end
 
   def test_nothing_to_resume
-    assert_match(/no results to resume/, assert_raises(Failure) { Store.resume(@directory) }.message)
-    FileUtils.mkdir_p(@directory)
+    assert_match(/no results to resume/, assert_raises(Failure) { Store.resume(@results) }.message)
+    FileUtils.mkdir_p(@results)
     File.write(path, "{\"type\":\"la")
-    assert_match(/line 1/, assert_raises(Failure) { Store.resume(@directory) }.message)
+    assert_match(/line 1/, assert_raises(Failure) { Store.resume(@results) }.message)
   end
 
   def test_two_labs_can_not_write_at_once
     store = create
-    error = assert_raises(Failure) { Store.resume(@directory) }
+    error = assert_raises(Failure) { Store.resume(@results) }
 
     assert_match(/another lab is writing/, error.message)
     store.close
-    Store.resume(@directory).close
+    Store.resume(@results).close
   end
 
   def test_directory_that_can_not_be_made
-    File.write(File.join(@root, "lab-results"), "")
-    error = assert_raises(Failure) { Store.create(@directory, @lab.header) }
+    File.write(File.join(@directory, "lab-results"), "")
+    error = assert_raises(Failure) { Store.create(@results, @lab.header) }
 
     assert_match(/\Acan't write .*results\.jsonl: .+\z/, error.message)
   end
@@ -93,17 +89,17 @@ class TestLabStore < Minitest::Test
   # A disk that is full in the middle of a line: a limit on the file's size has the same effect, and needs no disk.
   def test_full_disk_leaves_whole_lines
     create(2).close
-    told = in_child_with(File.size(path) + 100) { Store.resume(@directory).append(@lab.records[2]) }
+    told = in_child_with(File.size(path) + 100) { Store.resume(@results).append(@lab.records[2]) }
 
     assert_match(/\Acan't write .*results\.jsonl: .+; earlier runs are kept/, told)
     assert_equal [@lab.header, *@lab.records.first(2)], lines
-    assert_empty Results.read(@directory).damages
-    Store.resume(@directory).append(@lab.records[2]).close
+    assert_empty Results.read(@results).damages
+    Store.resume(@results).append(@lab.records[2]).close
     assert_equal 4, lines.length
   end
 
   def test_full_disk_from_the_start_leaves_no_file_in_the_way
-    told = in_child_with(10) { Store.create(@directory, @lab.header) }
+    told = in_child_with(10) { Store.create(@results, @lab.header) }
 
     assert_match(/\Acan't write/, told)
     refute_path_exists path
@@ -112,7 +108,7 @@ class TestLabStore < Minitest::Test
 
   # The last output of a dying server may be anything, and a mean of no values is not a number.
   def test_values_that_json_can_not_hold
-    store = Store.create(@directory, @lab.header)
+    store = Store.create(@results, @lab.header)
     store.append(type: :failure, reason: "died: \xFF\xC3".b, rate: Float::NAN, high: Float::INFINITY, "at" => nil)
     store.append(type: "warning", text: "\u00e9t\u00e9".encode("ISO-8859-1"))
     store.close
@@ -125,11 +121,11 @@ class TestLabStore < Minitest::Test
   private
 
   def path
-    File.join(@directory, "results.jsonl")
+    File.join(@results, "results.jsonl")
   end
 
   def create(count = @lab.records.length)
-    store = Store.create(@directory, @lab.header)
+    store = Store.create(@results, @lab.header)
     @lab.records.first(count).each { |record| store.append(record) }
     store
   end

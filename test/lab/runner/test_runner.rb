@@ -49,7 +49,7 @@ class TestLabRunner < Minitest::Test
     run = @store.of("run").first
     assert_equal [true, [], 50], run.values_at("valid", "reasons", "responses")
     assert_operator run["rate"], :>, 10
-    assert_equal [nil, nil, []], [run["histogram"], run["ms"]["p99.9"], run["windows"]] # ab doesn't tell
+    assert_equal [nil, nil, []], [run["histogram"], run["ms"]["p99.9"], run["windows"]] # ab has none of them
     assert_nil Cuttle::Lab::Results::Shape.damage(run)
   end
 

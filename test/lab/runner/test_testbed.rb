@@ -2,11 +2,11 @@
 
 require "test_helper"
 require "net/http"
-require "tmpdir"
 
 # What a server of a lab finds when it starts.
 class TestStage < Minitest::Test
   include Eventually
+  include TemporaryDirectory
 
   # Remembers in a file that it was made again what it was.
   class Remembering < Cuttle::Lab::Apps::App
@@ -25,12 +25,7 @@ class TestStage < Minitest::Test
   RUBY
 
   def setup
-    @directory = Dir.mktmpdir("cuttle-testbed")
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_an_app_is_what_it_was_at_every_start
@@ -41,7 +36,7 @@ class TestStage < Minitest::Test
   end
 
   # As many connections to a database as there may be requests in a process; where nothing bounds them, the app decides.
-  def test_only_a_number_of_threads_is_said
+  def test_the_environment_has_only_a_number_of_threads
     testbed("fibers") { |testbed, configuration| assert_equal '["false", nil] [] ', answer(testbed, configuration) }
   end
 

@@ -7,10 +7,10 @@ require "tmpdir"
 class TestLabBacklog < Minitest::Test
   Backlog = Cuttle::Lab::Servers::Backlog
 
-  def test_what_a_socket_was_told
+  def test_the_backlog_that_a_socket_was_given
     listening(37) do |port|
       found = Backlog.of(port)
-      skip "ss (iproute2) does not tell here" if found.nil?
+      skip "ss (iproute2) shows no backlog here" if found.nil?
 
       assert_equal 37, found
     end

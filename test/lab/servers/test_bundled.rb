@@ -3,24 +3,20 @@
 require "test_helper"
 require "net/http"
 require "open3"
-require "tmpdir"
 
 # An app's bundle with a server in it, made of gems that are a file each.
 class TestBundled < Minitest::Test
+  include TemporaryDirectory
+
   # As far as a Bundle looks at one.
   Server = Struct.new(:gems, :gem_directory)
   Home = Struct.new(:path)
 
   def setup
-    @directory = Dir.mktmpdir("cuttle-bundled")
     @home = "#{@directory}/home"
     install "#{@directory}/gems/#{RUBY_ENGINE}/#{RbConfig::CONFIG["ruby_version"]}", "forum", "1.5"
     install @home, "server", "2.0"
     write_app %(source Gem.sources.first.uri.to_s\ngem "forum", "~> 1.0"\n)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_process_has_the_gems_of_both_and_no_others

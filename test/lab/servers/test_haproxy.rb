@@ -10,7 +10,7 @@ class TestHaproxy < Minitest::Test
   include ServedApp
 
   Haproxy = Cuttle::Lab::Servers::Peers::Haproxy
-  # Who answered, and how often so far.
+  # Which server answered, and how often so far.
   APP = <<~'RUBY'
     count = 0
     run(lambda do |env|
@@ -73,7 +73,7 @@ class TestHaproxy < Minitest::Test
   end
 
   # Without HAProxy as well.
-  def test_what_it_is_told
+  def test_the_configuration_follows_from_the_setup
     setup = setup_of("random").tap { |each| each.port = 4711 }
     text = Haproxy::Configuration.new(setup, %w[/a /b], "/c").to_s
     assert_match(/^  balance random\(1\)$/, text)

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 
 # The contract of every peer: it starts as it was asked to, proves it, answers, and leaves nothing behind. What is not
 # installed is skipped, and says how it can be had.
 class TestLabPeers < Minitest::Test
+  include TemporaryDirectory
+
   APP = <<~RUBY
     module App
       def self.call(_env) = [200, { "content-type" => "text/plain", "content-length" => "5" }, ["hello"]]
@@ -17,12 +18,7 @@ class TestLabPeers < Minitest::Test
   SHAPES = [[0, 3], [0, 1], [2, 3], [2, 1], [1, 1]].freeze
 
   def setup
-    @directory = Dir.mktmpdir("cuttle-peers")
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   Cuttle::Lab::Servers::Peers.names.each do |name|
@@ -48,7 +44,7 @@ class TestLabPeers < Minitest::Test
     assert_match(/unknown server "apache": cuttle, puma/, error.message)
   end
 
-  def test_what_a_server_can_not_be_is_said
+  def test_the_reason_why_a_server_can_not_have_a_model
     assert_match(/always forks/, reason("unicorn", workers: 0))
     assert_match(/does not fork/, reason("thin", model: "evented", workers: 2))
     assert_match(/one thread in a process/, reason("unicorn", workers: 1, threads: 5))

@@ -5,10 +5,11 @@ require "fileutils"
 require "json"
 require "open3"
 require "rbconfig"
-require "tmpdir"
 
 # The recipe of docs/lab.md for a further server, followed to the letter: its own file, and a row in the table.
 class TestLabPeerRecipe < Minitest::Test
+  include TemporaryDirectory
+
   ROOT = File.expand_path("../../..", __dir__)
   PEERS = "cuttle/lab/servers/peers"
 
@@ -43,17 +44,12 @@ class TestLabPeerRecipe < Minitest::Test
   RUBY
 
   def setup
-    @directory = Dir.mktmpdir("cuttle-recipe")
     text = File.read("#{ROOT}/docs/lab.md")[/^## To add a server\n.*?(?=^## )/m]
     own, row = text.scan(/^```ruby\n(.*?)^```/m).flatten
     put "#{PEERS}/toy.rb", own
     put "#{PEERS}.rb", File.read("#{ROOT}/lib/#{PEERS}.rb").sub(/^ +"cuttle" => \[/) { "#{row}#{$&}" }
     put "bin/toy", TOY
     File.chmod(0o755, "#{@directory}/bin/toy")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_it_is_listed

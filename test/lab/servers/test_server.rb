@@ -2,10 +2,11 @@
 
 require "test_helper"
 require "json"
-require "tmpdir"
 
 # Servers of the lab that don't react, and a lab that is interrupted while it waits for them.
 class TestLabServer < Minitest::Test
+  include TemporaryDirectory
+
   PROBE = Cuttle::Lab::Servers::Server::Probe
   TREE = Cuttle::Lab::Servers::ProcessTree
 
@@ -34,22 +35,14 @@ class TestLabServer < Minitest::Test
     def complete?(_server) = true
   end
 
-  def setup
-    @directory = Dir.mktmpdir("cuttle-server")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
-
-  def test_whoever_does_not_wait_for_its_end_leaves_nothing_behind
+  def test_a_stop_that_is_interrupted_leaves_nothing_behind
     server = Cuttle::Lab::Servers::Server.start(Stubborn.new(STUBBORN), made)
     assert_interrupted("told to end") { server.stop }
     refute server.running?
     assert_empty server.tree.pids
   end
 
-  def test_whoever_does_not_wait_for_its_first_answer_leaves_nothing_behind
+  def test_a_start_that_is_interrupted_leaves_nothing_behind
     server = Cuttle::Lab::Servers::Server.new(Stubborn.new(STUBBORN, "silent"), made)
     assert_interrupted("here") { server.start }
     refute server.running?
@@ -113,14 +106,16 @@ class TestLabServer < Minitest::Test
 
   private
 
-  # Starts a server that does not answer and uses that many cores.
+  # Starts a server that does not answer and uses that many cores. Time passes only while a probe waits.
   def error_of_silence(cores:, accepts:)
-    ticks = 0
+    now = 0
     server = Cuttle::Lab::Servers::Server.new(Stubborn.new(STUBBORN, "silent"), made)
-    Cuttle.stub(:now, -> { ticks += 1 }) do
-      TREE.stub(:cpu_seconds, ->(_pid) { ticks * cores }) do
+    Cuttle.stub(:now, -> { now }) do
+      TREE.stub(:cpu_seconds, ->(_pid) { now * cores }) do
         TREE.stub(:open?, accepts) do
-          PROBE.stub(:status, :silent) { assert_raises(Cuttle::Lab::Failure) { server.start }.message }
+          PROBE.stub(:status, ->(_port) { (now += PROBE::PATIENCE) && :silent }) do
+            assert_raises(Cuttle::Lab::Failure) { server.start }.message
+          end
         end
       end
     end

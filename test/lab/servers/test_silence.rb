@@ -48,7 +48,7 @@ class TestSilence < Minitest::Test
 
   private
 
-  # The fault after each of three requests that are not answered within 9 s.
+  # The fault after each of three requests that are not answered within 7 s. The silence reaches its limit at the third.
   def faults(*habits)
     watch(*habits) do |silence|
       Array.new(3) do
@@ -73,11 +73,11 @@ class TestSilence < Minitest::Test
     program.close
   end
 
-  # Nine seconds, in which the server computes for a third of one, or not at all.
+  # Seven seconds, in which the server computes for slightly longer than one that is idle may, or not at all.
   def unanswered(computes: false)
     before = @tree.cpu_seconds
-    eventually("its CPU time") { @tree.cpu_seconds > before + 0.3 } if computes
-    @now += 9
+    eventually("its CPU time") { @tree.cpu_seconds > before + (7 * Servers::Silence::IDLE) + 0.02 } if computes
+    @now += 7
     :silent
   end
 end

@@ -46,7 +46,7 @@ class TestLabPeerVersions < Minitest::Test
     assert_equal RUBY_VERSION.to_i < 4, Peers.find("kino").unsuited == "needs Ruby 4.0 or newer"
   end
 
-  def test_an_installation_begins_anew
+  def test_an_installation_starts_again
     Dir.mktmpdir do |directory|
       write_gem directory, <<~RUBY
         require "fileutils"

@@ -51,7 +51,7 @@ module Real
         return [] unless way
 
         methods_matching(/\Atest_/).shuffle(random: Random.new(Minitest.seed))
-                                   .sort_by { |name| name == "test_it_ends_when_told_to" ? 1 : 0 }
+                                   .sort_by { |name| name == "test_term_ends_it" ? 1 : 0 }
       end
     end
 
@@ -69,7 +69,7 @@ module Real
     end
 
     # The last one: after everything that the others did, TERM ends the server, and in peace.
-    def test_it_ends_when_told_to
+    def test_term_ends_it
       status = server.stop
       assert status.success? || status.termsig == Signal.list["TERM"], "#{status}\n#{server.log}"
     end

@@ -26,7 +26,7 @@ class TestStudiesPageInChromium < Minitest::Test
   def test_verdicts_and_charts_are_there
     each_view do |_, view|
       assert_operator browser.evaluate("document.querySelectorAll('svg[role=img]').length"), :>, 20, view
-      assert_includes browser.evaluate("document.querySelector('#s0-ab .claims').textContent"), "on our core"
+      assert_includes browser.evaluate("document.querySelector('#s0-ab .claims').textContent"), "on Cuttle"
       assert_includes browser.evaluate("document.querySelector('#s0-sweeps .legend li:nth-child(2)').textContent"),
                       "refuted"
       assert_includes browser.evaluate("document.querySelector('#s0-sweeps .charts').textContent"), "published 2013"
@@ -34,7 +34,7 @@ class TestStudiesPageInChromium < Minitest::Test
   end
 
   # Colours are never alone: the word stands there, and marks differ in shape.
-  def test_verdicts_are_told_apart_in_both_schemes
+  def test_verdicts_have_different_colours_in_both_schemes
     each_view do |_, view|
       backgrounds = browser.evaluate(<<~JS)
         Array.from(new Set(Array.from(document.querySelectorAll(".word"))

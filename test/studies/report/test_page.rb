@@ -41,7 +41,7 @@ class TestStudiesPage < Minitest::Test
   def test_what_was_published_against_ours
     sweeps = render("s0-sweeps")
     assert_equal 15, sweeps.scan(/<svg[^>]*aria-label="requests\/s against connections: s0\.1[123] cuttle like/).length
-    assert_includes sweeps, "our core: 2.97 at 1,"
+    assert_includes sweeps, "Cuttle: 2.97 at 1,"
     assert_match(/>published 2013-06-25</, sweeps)
     forest = render("s0-ab")[%r{<svg[^>]*aria-label="requests/s, ours by the published.*?</svg>}m]
     published = study("s0-ab").entries.select { |entry| entry.row.file }
@@ -79,7 +79,7 @@ class TestStudiesPage < Minitest::Test
     assert_equal study("s0-sweeps").entries.length, table.scan("<tr><th scope=\"row\"").length
   end
 
-  def test_what_is_missing_or_failed_is_told
+  def test_the_page_names_what_is_missing_or_failed
     failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "reason" => EVIL }
     Studies::Archive.take(lab("q1-threads", missing: "puma").write("#{@directory}/full", more: [failure]), @root)
     page = Studies::Report::Page.render(Studies::Archive.all(@root))
@@ -89,7 +89,7 @@ class TestStudiesPage < Minitest::Test
     assert_includes page, "&lt;/style&gt;&lt;script&gt;"
   end
 
-  def test_a_study_with_one_block_has_no_intervals_but_is_told
+  def test_a_study_with_one_block_has_a_page_without_intervals
     page = Studies::Report::Page.render(keep("q1-threads", blocks: 1))
     assert_includes page, "not decided"
     refute_match(/NaN|Infinity/, page)

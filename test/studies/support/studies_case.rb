@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require "tmpdir"
 require_relative "studied_lab"
 
 # Studies of one's own, in a directory of their own beside the published numbers, with results that were made up.
 module StudiesCase
+  include TemporaryDirectory
+
   Studies = Cuttle::Studies
 
   QUESTIONS = <<~RUBY
@@ -34,15 +35,10 @@ module StudiesCase
 
   def setup
     super
-    @root = "#{@directory = Dir.mktmpdir("cuttle-studies")}/studies"
+    @root = "#{@directory}/studies"
     FileUtils.mkdir_p(["#{@root}/q1-threads", "#{@directory}/docs"])
     %w[published apps s0-ab s0-sweeps].each { |name| copy(name) }
     File.write("#{@root}/q1-threads/study.rb", QUESTIONS)
-  end
-
-  def teardown
-    FileUtils.rm_rf(@directory)
-    super
   end
 
   # Declarations alone, whatever is kept of them.

@@ -15,11 +15,12 @@ module KeptRuns
       MODEL.call(profile, **options, runs: @runs)
     end
 
-    def in_short
-      events = replace(1)
+    # Runs the block with simulations of that many events, if Model::LEAST needs no more.
+    def in_short(events = 1)
+      before = replace(events)
       yield
     ensure
-      replace(events)
+      replace(before)
     end
 
     private

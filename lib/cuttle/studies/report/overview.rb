@@ -8,7 +8,7 @@ module Cuttle
         MADE = "<!-- Made by `cuttle study report` from what is in studies/. -->"
         LEAD = <<~TEXT.gsub("\n", " ").strip
           These studies repeat the experiments on the concurrency of Ruby servers that were published between 2013 and
-          2019. They use the same apps, models and loads, on our core (with the model and the defaults of the original
+          2019. They use the same apps, models and loads, on Cuttle (with the model and the defaults of the original
           server) and, if it can still be installed, on the original server itself. Absolute numbers differ between
           machines, so the studies test orders, shapes and ratios. A claim may consist of several statements. Each is a
           measured ratio and its expected range; the intervals of a claim hold together with 95%. A claim
@@ -16,7 +16,7 @@ module Cuttle
           *confirmed in part* if some statements are confirmed and the others are not decided. It is *refuted in part*
           if at least one statement is refuted but not all. *At the border* means that the ratio is known to lie within
           5% of a bound. Any other claim is *not decided*. A claim that this machine can't test is *not testable here*.
-          Only a server itself can confirm or refute a claim about it. Our core, in the place of that server, shows
+          Only a server itself can confirm or refute a claim about it. Cuttle, in the place of that server, shows
           whether such a statement *holds* or *fails* for the model.
         TEXT
 
@@ -49,11 +49,11 @@ module Cuttle
             [link(line.study, line.claim.id), line.claim.text, *verdicts(line), *(line.elsewhere.join(", ") if again),
              line.evidence]
           end
-          header = ["", "what was published", "on our core", "on the original server", *again, "evidence"]
+          header = ["", "what was published", "on Cuttle", "on the original server", *again, "evidence"]
           ["## The claims", summary.sentence, Markdown.table(header, rows)]
         end
 
-        # The verdicts on our core, and on other servers.
+        # The verdicts on Cuttle, and on other servers.
         def verdicts(line)
           [line.words([line.ours]).map { |word| "**#{word}**" }.join, line.words(line.others).join(", ")]
         end
@@ -70,7 +70,7 @@ module Cuttle
         def question(study, lines)
           rows = lines.map { |line| [line.claim.text, *verdicts(line), line.evidence] }
           ["### #{study.name}: #{study.title}", study.question,
-           *(Markdown.table(["expected", "on our core", "on other servers", "evidence"], rows) if rows.any?),
+           *(Markdown.table(["expected", "on Cuttle", "on other servers", "evidence"], rows) if rows.any?),
            "Numbers, design and conditions: #{link(study, "studies/#{study.name}")}."]
         end
 

@@ -74,7 +74,7 @@ module Cuttle
                Sheet.table(CLAIMS, ["", "what was published", "verdict", "evidence"], rows))
         end
 
-        # The verdict on Cuttle's core, and below it those on other servers and with other Rubies.
+        # The verdict on Cuttle, and below it those on other servers and with other Rubies.
         def words(line)
           main = line.main
           [Section.word(main), *(tag(:small, "on #{main.by}") if main.by),

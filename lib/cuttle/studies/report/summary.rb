@@ -5,11 +5,11 @@ module Cuttle
     module Report
       # The verdicts on the claims of all studies: the first part of docs/studies.md and of the page.
       class Summary
-        OURS = "our core"
+        OURS = "Cuttle"
 
         # A claim and its verdicts. again: [[name of another Ruby, its verdicts there], …]
         Line = Struct.new(:study, :claim, :verdicts, :again) do
-          # The verdict on Cuttle's core, or the one without a server; or nil.
+          # The verdict on Cuttle, or the one without a server; or nil.
           def ours
             verdicts.find { |each| each.by.nil? || each.by.include?(OURS) }
           end
@@ -26,17 +26,17 @@ module Cuttle
             end
           end
 
-          # "refuted", with the servers, unless it is only Cuttle's core.
+          # "refuted", with the servers, unless it is only Cuttle.
           def words(list)
             list.compact.map { |each| "#{each.word}#{" (#{each.by})" unless [nil, OURS].include?(each.by)}" }
           end
 
-          # The verdict on the claim: the one on Cuttle's core, unless the claim is about another server.
+          # The verdict on the claim: the one on Cuttle, unless the claim is about another server.
           def main
             verdicts.find { |each| !each.model }
           end
 
-          # The measured ratio of each statement, on Cuttle's core and then on other servers, and the reason why the
+          # The measured ratio of each statement, on Cuttle and then on other servers, and the reason why the
           # claim itself could not be tested.
           def evidence
             first, *others = verdicts.reject(&:reason)
@@ -88,7 +88,7 @@ module Cuttle
             "#{number} #{word}" if number.positive?
           end
           "Of #{Units.plural(count, "published claim")}, tested on the original servers if they are about these, " \
-            "otherwise on our core: #{words.join(", ")}."
+            "otherwise on Cuttle: #{words.join(", ")}."
         end
 
         private

@@ -1,18 +1,17 @@
 # frozen_string_literal: true
 
 require "socket"
-require "tmpdir"
 
 # APP, under a server of the lab: in a directory that is gone after the test, as the server is.
 module ServedApp
+  include TemporaryDirectory
+
   def setup
-    @directory = Dir.mktmpdir("cuttle-served")
     File.write("#{@directory}/config.ru", self.class::APP)
   end
 
   def teardown
     @server&.stop
-    FileUtils.remove_entry(@directory)
   end
 
   private

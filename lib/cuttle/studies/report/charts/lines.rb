@@ -10,7 +10,7 @@ module Cuttle
         module Lines
           CHART = Cuttle::Report::Charts::Lines
           MOST = 5
-          OURS = "our core"
+          OURS = "Cuttle"
           PUBLISHED = "published"
 
           module_function

@@ -6,7 +6,7 @@ module Cuttle
       module Charts
         # One metric of each row, divided by the published number.
         module Published
-          SERVERS = ["our core", "the original server"].freeze # by slot
+          SERVERS = ["Cuttle", "the original server"].freeze # by slot
 
           module_function
 
