@@ -60,7 +60,6 @@ static bool weigh(struct cuttle_growth *growth, bool free, uint64_t now)
 		growth->pause = PAUSE;
 	} else {
 		growth->next = now + growth->pause;
-		growth->since = 0;
 		growth->pause = growth->pause * 2 < MOST ? growth->pause * 2 : MOST;
 	}
 	return enough;
@@ -80,17 +79,16 @@ static void look(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_growth *growth = &loop->growth;
 	struct rusage usage = {0};
-	uint64_t cpu, since = growth->since;
-	double used;
+	uint64_t cpu;
+	double used, time;
 
 	getrusage(RUSAGE_SELF, &usage);
 	cpu = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
 	used = (double)(cpu - growth->cpu);
+	time = (double)(now - growth->since);
 	growth->since = now;
 	growth->cpu = cpu;
-	if (!since)
-		return;
-	if (used >= USED * share(loop) * (double)(now - since)) {
+	if (used >= USED * share(loop) * time) {
 		weigh(growth, false, now);
 	} else {
 		growth->due = true;
@@ -105,10 +103,8 @@ int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now)
 	if (!growth->wanted)
 		return -1;
 	if (now >= growth->next) {
-		if (!starved(loop)) {
-			growth->since = 0;
+		if (!starved(loop))
 			return QUIET;
-		}
 		growth->next = now + interval(growth);
 		if (!growth->awaited)
 			weigh(growth, false, now); /* that thread still waits for the GVL */

@@ -7,6 +7,9 @@
  * at once, the threads in the app wait for something else. If it has to wait, they compute, and one more thread would
  * only wait with them. The share comes from the scoreboard at that moment, because workers come and go.
  *
+ * Requests may wait for a moment only, so evidence is kept while none waits, and the use of the cores is that since the
+ * last look at which one waited.
+ *
  * The times between looks differ: looks at equal times could find a periodic app at the same point, always. They don't
  * depend on when that thread gets the GVL, either. It gets it when the app begins to wait, so a look that came later by
  * a fixed time would always miss a short wait.
@@ -38,7 +41,7 @@ struct cuttle_growth {
 	double cores;    /* that all workers together may keep busy */
 	uint64_t next;   /* not before then, on the monotonic clock */
 	uint64_t pause;  /* once the app is found to compute; it doubles each time */
-	uint64_t since;  /* when cpu was read; 0: not since requests began to wait, or since a pause */
+	uint64_t since;  /* when cpu was read */
 	uint64_t cpu;    /* CPU time of the process */
 	uint32_t phase;  /* of the time between two looks */
 	double evidence; /* above 0 for another thread, below 0 against it: a logarithm of probabilities */

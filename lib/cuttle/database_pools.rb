@@ -23,12 +23,13 @@ module Cuttle
         all.reject { |pool| lone?(*pool) }.map(&:last).min
       end
 
-      # What to say where as many threads come as help, up to +threads+, or the smallest pool: that pool, if it limits
-      # them, and those that have a single connection for them all.
-      def limiting(threads)
-        lone, others = smaller(threads).partition { |pool| lone?(*pool) }
+      # What to say where as many threads come as help, up to +threads+, or the smallest pool, or +without+ a pool so
+      # many: what limits them, and which pools have a single connection for them all.
+      def limiting(threads, without)
+        lone, others = all.partition { |pool| lone?(*pool) }
         least = others.min_by(&:last)
-        [*(limit(*least) if least), *lone.uniq.map { |name, _| wait(name, least ? least.last : threads) }]
+        most = [least ? least.last : without, threads].min
+        [*(limit(most, least&.first) if most < threads), *lone.uniq.map { |name, _| wait(name, most) }]
       end
 
       private
@@ -48,9 +49,10 @@ module Cuttle
         size == 1 && name == SEQUEL
       end
 
-      def limit(name, size)
-        "#{name} has #{connections(size)}, so -t auto starts at most #{size} thread#{"s" unless size == 1}; " \
-          "--max-threads N sets another limit"
+      # name: the pool's; nil if none is known.
+      def limit(most, name)
+        "#{name ? "#{name} has #{connections(most)}" : "no database pool is known"}, so -t auto starts at most " \
+          "#{most} thread#{"s" unless most == 1}; --max-threads N sets another limit"
       end
 
       def wait(name, threads)

@@ -166,9 +166,11 @@ module Cuttle
 
     def short_pools
       return DatabasePools.short(@settings.threads.max) unless auto?
-      return DatabasePools.limiting(@settings.max_threads) if @settings.origin(:max_threads) == :default
 
-      DatabasePools.short(@settings.max_threads, "--max-threads")
+      most = @settings.max_threads
+      return DatabasePools.short(most, "--max-threads") unless @settings.origin(:max_threads) == :default
+
+      DatabasePools.limiting(most, Engines::Auto::WITHOUT_POOL)
     end
 
     def auto? = @settings.threads.is_a?(Engines::Auto)
@@ -237,16 +239,18 @@ module Cuttle
       @settings.traits.ractors? ? { "ractors" => @settings.ractors } : { "workers" => workers }
     end
 
-    # The supervisor has no app, and so doesn't know whether its database pool is smaller.
     def threads
-      return "auto (1 to #{@server ? @server.threads.max : most_threads})" if auto?
+      return "auto (#{threads_of_auto})" if auto?
 
       range = @settings.threads
       range.max.zero? ? "one per connection" : "#{range.min}:#{range.max}"
     end
 
-    def most_threads
-      "#{@settings.max_threads}#{", or the database pool" if @settings.origin(:max_threads) == :default}"
+    # The supervisor has no app, and so doesn't know its database pool.
+    def threads_of_auto
+      range = @server ? @server.threads : Engines::Auto.new(@settings.max_threads)
+      pool = ", by the database pool" if @server.nil? && @settings.origin(:max_threads) == :default
+      "#{range.minmax.uniq.join(" to ")}#{pool}"
     end
 
     def report(line)

@@ -158,8 +158,8 @@ module Cuttle
       [@engine, @source].any? { |part| part.respond_to?(:stranded?) && part.stranded? }
     end
 
-    # The threads that this process may have, a Range. With --threads auto they are known once it is prepared, and no
-    # more than a database pool of the app has connections, unless --max-threads was given.
+    # The threads that this process may have, a Range. With --threads auto they are known once it is prepared, because
+    # a database pool of the app limits them, unless --max-threads was given.
     def threads
       @threads || settings.threads
     end
@@ -273,7 +273,7 @@ module Cuttle
 
     def auto
       Memory.room? # loads all that it needs, as in #assemble
-      pool = DatabasePools.least if settings.origin(:max_threads) == :default
+      pool = DatabasePools.least || Engines::Auto::WITHOUT_POOL if settings.origin(:max_threads) == :default
       most = [settings.max_threads, pool].compact.min
       Engines::Auto.new(most, cores: settings.threads.cores) { Memory.room? }
     end

@@ -66,11 +66,15 @@ class TestCheck < Minitest::Test
     configure("threads :auto\nmax_threads 7")
     [0, 1].each do |workers|
       serving_process("#{@directory}/config.ru", "-C", @file, "-w", workers.to_s) do |process|
-        assert_match(/^  threads +auto \(1 to 7\)$/, process.out)
+        assert_match(/^  threads +auto \(3 to 7\)$/, process.out)
       end
     end
     serving_process("#{@directory}/config.ru", "-C", "-", "-t", "auto", "-w", "1") do |process|
-      assert_match(/^  threads +auto \(1 to \d+, or the database pool\)$/, process.out)
+      assert_match(/^  threads +auto \(3 to \d+, by the database pool\)$/, process.out)
+      assert_includes process.err, "no database pool is known, so -t auto starts at most 5 threads; "
+    end
+    serving_process("#{@directory}/config.ru", "-C", "-", "-t", "auto") do |process|
+      assert_match(/^  threads +auto \(3 to 5\)$/, process.out)
     end
   end
 
@@ -81,7 +85,7 @@ class TestCheck < Minitest::Test
       run ->(_env) { [200, {}, ['hello']] }
     RUBY
     serving_process("#{@directory}/config.ru", "-C", "-", "-t", "auto") do |process|
-      assert_match(/^  threads +auto \(1 to 2\)$/, process.out)
+      assert_match(/^  threads +auto \(2\)$/, process.out)
       assert_includes process.err, "has 2 connections, so -t auto starts at most 2 threads"
     end
   end

@@ -10,8 +10,11 @@ class TestGrowth < Minitest::Test
 
   CLIENTS = 12
 
+  # A limit that these tests don't come to.
+  MANY = { "most" => 64 }.freeze
+
   # Growing by mistake it would have a thread for each client.
-  FEW = 4
+  FEW = 5
 
   # Whether the app can sleep with the GVL.
   KEPT = RUBY_PLATFORM.start_with?("x86_64-linux")
@@ -27,15 +30,15 @@ class TestGrowth < Minitest::Test
 
   # Also where each request comes on a connection of its own: those in the backlog count.
   def test_it_grows_as_far_as_the_app_waits
-    with_server do |server|
-      assert_equal [1, 64], running_and_most(server)
+    with_server(MANY) do |server|
+      assert_equal [3, 64], running_and_most(server)
       hold(CLIENTS)
       assert_includes CLIENTS..(CLIENTS + 1), running(server)
     end
   end
 
   def test_it_grows_for_connections_that_are_kept
-    with_server do |server|
+    with_server(MANY) do |server|
       @clients = Array.new(CLIENTS) { client_of(server) }
       @clients.each { |client| assert_equal "done", client.ask(request("/")).body }
       hold(@clients)
@@ -45,7 +48,7 @@ class TestGrowth < Minitest::Test
 
   # But it does once the app waits.
   def test_it_does_not_grow_where_the_app_computes
-    with_server do |server|
+    with_server(MANY) do |server|
       assert_few_for("/compute", server)
       hold(CLIENTS)
     end
@@ -55,82 +58,94 @@ class TestGrowth < Minitest::Test
   def test_it_grows_where_the_app_waits_shortly_and_seldom
     skip NOT_KEPT unless KEPT
     over = false
-    with_server do |server|
+    with_server(MANY) do |server|
       asking = Array.new(CLIENTS) { Thread.new { once("/brief", server) until over } }
-      eventually("another thread") { running(server) > 1 }
+      eventually("another thread") { running(server) > 3 }
     ensure
       over = true
       asking&.each(&:join)
     end
   end
 
-  # What only a try for the GVL shows, as the cores are free.
-  def test_it_does_not_grow_where_the_app_keeps_the_gvl
-    skip NOT_KEPT unless KEPT
-    with_server { |server| assert_few_for("/keep", server, 60, most: 2) }
-  end
-
-  def test_it_shrinks_when_threads_are_idle
-    with_server("idle" => 0.2) do |server|
-      hold(CLIENTS)
-      release
-      eventually("one thread") { running(server) == 1 }
-      hold(3)
+  # Each time a single look finds a request that waits.
+  def test_it_grows_where_requests_wait_for_a_moment_at_a_time
+    with_server(MANY) do |server|
+      @clients = Array.new(4) { client_of(server) }
+      eventually("another thread") do
+        @clients.each { |client| client.write(request("/moment")) }.each(&:response)
+        running(server) > 3
+      end
     end
   end
 
+  # What only a try for the GVL shows, as the cores are free.
+  def test_it_does_not_grow_where_the_app_keeps_the_gvl
+    skip NOT_KEPT unless KEPT
+    with_server(MANY) { |server| assert_few_for("/keep", server, 60, most: 4) }
+  end
+
+  def test_it_shrinks_when_threads_are_idle
+    with_server("idle" => 0.2, **MANY) do |server|
+      hold(CLIENTS)
+      release
+      eventually("the threads that it began with") { running(server) == 3 }
+      hold(5)
+    end
+  end
+
+  # An app may have pools that nobody knows of.
   def test_the_limit
-    with_server("most" => 3) do |server|
-      assert_equal [1, 3], running_and_most(server)
+    with_server { |server| assert_limit(5, server) }
+  end
+
+  # It is no reason for a thread less to begin with, unless it is below that number.
+  def test_a_limit_that_somebody_says
+    [4, 3, 2, 1].each do |most|
+      with_server("most" => most) { |server| assert_limit(most, server) }
+    end
+  end
+
+  def test_no_more_threads_than_database_connections
+    with_server("pool" => 2) { |server| assert_limit(2, server) }
+  end
+
+  def test_as_many_threads_as_database_connections
+    with_server("pool" => 7) { |server| assert_limit(7, server) }
+  end
+
+  def test_a_pool_of_one_connection_is_no_limit
+    with_server("pool" => 1) { |server| assert_equal [3, 5], running_and_most(server) }
+  end
+
+  def test_more_threads_than_database_connections_where_somebody_says_so
+    with_server("pool" => 2, "most" => 5) { |server| assert_equal [3, 5], running_and_most(server) }
+  end
+
+  def test_no_thread_without_memory
+    with_server("memory" => "none") do |server|
       hold(3)
       late = ask("/")
-      refute late.heard?(0.1)
+      eventually("a look") { File.exist?("#{@directory}/looked") }
       assert_equal 3, running(server)
       release
       assert_equal "done", late.response.body
     end
   end
 
-  def test_no_more_threads_than_database_connections
-    with_server("pool" => 2) do |server|
-      assert_equal [1, 2], running_and_most(server)
-      hold(2)
-    end
-  end
-
-  def test_a_pool_of_one_connection_is_no_limit
-    with_server("pool" => 1) { |server| assert_equal [1, 64], running_and_most(server) }
-  end
-
-  def test_more_threads_than_database_connections_where_somebody_says_so
-    with_server("pool" => 2, "most" => 5) { |server| assert_equal [1, 5], running_and_most(server) }
-  end
-
-  def test_no_thread_without_memory
-    with_server("memory" => "none") do |server|
-      hold(1)
-      late = ask("/")
-      eventually("a look") { File.exist?("#{@directory}/looked") }
-      assert_equal 1, running(server)
-      release
-      assert_equal "done", late.response.body
-    end
-  end
-
-  # The thread that the stop needs comes, though the only one is in the app.
-  def test_a_stop_while_the_only_thread_waits
+  # The thread that the stop needs comes, though all are in the app.
+  def test_a_stop_while_all_threads_wait
     with_server do |server|
-      held = hold(1)
+      held = hold(3)
       Process.kill("TERM", server.pid)
       eventually("the listener's end") { refused?(server) }
       release
-      assert_equal "done", held.first.response.body
+      assert_equal(["done"] * 3, held.map { |client| client.response.body })
     end
   end
 
   # Threads that an app kills are replaced, and others still start.
   def test_threads_that_the_app_kills
-    with_server do |server|
+    with_server(MANY) do |server|
       3.times { assert_raises(WireClient::Truncated) { ask("/kill").response } }
       hold(CLIENTS)
       assert_operator running(server), :>=, CLIENTS
@@ -160,6 +175,17 @@ class TestGrowth < Minitest::Test
     clients.each_with_index { |client, index| client.write(request("/wait?#{index}")) }
     eventually("#{clients.size} in the app") { Dir["#{@directory}/in.*"].size == clients.size }
     clients
+  end
+
+  # It begins with three threads, or as many as the limit allows, and has so many requests in the app.
+  def assert_limit(most, server)
+    assert_equal [[3, most].min, most], running_and_most(server)
+    hold(most)
+    late = ask("/")
+    refute late.heard?(0.1)
+    assert_equal most, running(server)
+    release
+    assert_equal "done", late.response.body
   end
 
   def release = FileUtils.touch("#{@directory}/go")

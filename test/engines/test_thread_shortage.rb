@@ -47,12 +47,12 @@ class TestThreadShortage < Minitest::Test
   def test_threads_that_come_as_they_help
     with_server("hybrid", "auto") do
       put "shortage"
-      clients = [ask("/wait?1"), ask("/"), ask("/"), ask("/")]
+      clients = [*%w[/wait?5 /wait?6 /wait?7].map { |path| ask(path) }, ask("/"), ask("/")]
       eventually("a failure") { File.exist?("#{@directory}/failed") }
       put "go"
       assert_answered clients
       remove "go", "shortage"
-      assert_grows
+      assert_grows(5)
     end
   end
 
@@ -69,10 +69,10 @@ class TestThreadShortage < Minitest::Test
     @server&.finish
   end
 
-  # Three requests are in the app at once again.
-  def assert_grows
-    held = %w[2 3 4].map { |name| ask("/wait?#{name}") }
-    eventually("three in the app") { %w[2 3 4].all? { |name| File.exist?("#{@directory}/in.#{name}") } }
+  # So many requests are in the app at once.
+  def assert_grows(count = 3)
+    held = Array.new(count) { |number| ask("/wait?again#{number}") }
+    eventually("#{count} in the app") { Dir["#{@directory}/in.again*"].size == count }
     put "go"
     assert_answered held
   end

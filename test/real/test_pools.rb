@@ -27,14 +27,19 @@ class PoolsTest < Minitest::Test
   end
 
   def test_pools_limit_threads_that_come_as_they_help
-    assert_empty Cuttle::DatabasePools.limiting(64)
-    assert_nil Cuttle::DatabasePools.least
     with_sequel(5, 4) do
       assert_equal 4, Cuttle::DatabasePools.least
-      assert_empty Cuttle::DatabasePools.limiting(4)
+      assert_empty Cuttle::DatabasePools.limiting(4, 5)
       assert_equal ["a database pool of Sequel has 4 connections, so -t auto starts at most 4 threads; " \
-                    "--max-threads N sets another limit"], Cuttle::DatabasePools.limiting(64)
+                    "--max-threads N sets another limit"], Cuttle::DatabasePools.limiting(64, 5)
     end
+  end
+
+  def test_without_a_pool_few_threads_come
+    assert_nil Cuttle::DatabasePools.least
+    assert_equal ["no database pool is known, so -t auto starts at most 5 threads; --max-threads N sets another limit"],
+                 Cuttle::DatabasePools.limiting(64, 5)
+    assert_empty Cuttle::DatabasePools.limiting(5, 5), "for want of memory"
   end
 
   # As Sequel has for a database in memory.
@@ -43,12 +48,15 @@ class PoolsTest < Minitest::Test
             "sets a limit"
     with_sequel(1, 1) do
       assert_nil Cuttle::DatabasePools.least
-      assert_equal [format(alone, 64)], Cuttle::DatabasePools.limiting(64)
+      assert_match(/\Ano database pool is known, /, Cuttle::DatabasePools.limiting(64, 5).first)
+      assert_equal [format(alone, 5)], Cuttle::DatabasePools.limiting(64, 5).drop(1)
+      assert_equal [format(alone, 4)], Cuttle::DatabasePools.limiting(4, 5)
     end
     with_sequel(1, 4) do
       assert_equal 4, Cuttle::DatabasePools.least
-      assert_equal format(alone, 4), Cuttle::DatabasePools.limiting(64).last
-      assert_match(/ has 4 connections, so -t auto starts at most 4 threads;/, Cuttle::DatabasePools.limiting(64).first)
+      assert_equal format(alone, 4), Cuttle::DatabasePools.limiting(64, 5).last
+      assert_match(/ has 4 connections, so -t auto starts at most 4 threads;/,
+                   Cuttle::DatabasePools.limiting(64, 5).first)
       assert_match(/ has 1 connection for 3 threads:/, Cuttle::DatabasePools.short(3).join)
     end
   end
@@ -57,7 +65,7 @@ class PoolsTest < Minitest::Test
   def test_a_pool_of_active_record_with_one_connection_limits
     with_active_record(1) do
       assert_equal 1, Cuttle::DatabasePools.least
-      assert_match(/ has 1 connection, so -t auto starts at most 1 thread;/, Cuttle::DatabasePools.limiting(64).join)
+      assert_match(/ has 1 connection, so -t auto starts at most 1 thread;/, Cuttle::DatabasePools.limiting(64, 5).join)
     end
   end
 
@@ -77,7 +85,7 @@ class PoolsTest < Minitest::Test
   def test_a_pool_without_connections_is_none
     with_active_record("auto".to_i) do
       assert_nil Cuttle::DatabasePools.least
-      assert_empty Cuttle::DatabasePools.limiting(64)
+      assert_match(/\Ano database pool is known, /, Cuttle::DatabasePools.limiting(64, 5).join)
       assert_empty Cuttle::DatabasePools.short(5)
     end
     with_sequel(0, nil) { assert_nil Cuttle::DatabasePools.least }

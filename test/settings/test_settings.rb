@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 
 class TestSettings < Minitest::Test
   def test_defaults
@@ -208,8 +209,8 @@ class TestSettings < Minitest::Test
     [{ threads: "auto" }, { threads: :auto }].each do |flags|
       settings = build({}, **flags)
       assert_instance_of Cuttle::Engines::Auto, settings.threads
-      assert_equal [1, 64], settings.threads.minmax
-      assert_includes 1..64, settings.max_threads
+      assert_equal [3, 64], settings.threads.minmax
+      assert_includes 3..64, settings.max_threads
       assert_equal "auto", Cuttle::Settings.row(:threads).write(settings.threads)
     end
     assert_equal 9, build({}, threads: "auto", max_threads: 9).max_threads
@@ -230,8 +231,14 @@ class TestSettings < Minitest::Test
   end
 
   def test_threads_auto_is_never_without_a_thread
-    assert_equal 1..1, Cuttle::Engines::Auto.new(1)
+    [1..1, 3..3, 3..4].each { |range| assert_equal range, Cuttle::Engines::Auto.new(range.max) }
     [0, -1].each { |limit| assert_raises(ArgumentError) { Cuttle::Engines::Auto.new(limit) } }
+  end
+
+  def test_little_memory_is_no_reason_for_fewer_threads_than_it_begins_with
+    { 1 => 3, 4 => 4 }.each do |room, most|
+      Cuttle::Memory.stub(:threads, room) { assert_equal most, build({}, threads: "auto").max_threads }
+    end
   end
 
   # The workers that are there share them.

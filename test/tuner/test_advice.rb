@@ -140,8 +140,8 @@ class TestAdvice < Minitest::Test
     map = advice.map
     assert_equal "auto", map.threads.last
     assert_equal [40, 50], map.rows.map(&:last)
-    tight = advice(limits: { connections: 3 }, profile: profile(connections: HELD)).map
-    assert_equal [40, nil], tight.rows.map(&:last), "two processes have no two threads each"
+    tight = advice(limits: { connections: 5 }, profile: profile(connections: HELD)).map
+    assert_equal [40, nil], tight.rows.map(&:last), "two processes have no four threads each"
   end
 
   # The corrected model would search at 35/s.

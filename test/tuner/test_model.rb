@@ -99,23 +99,28 @@ class TestModel < Minitest::Test
   # -- threads auto
 
   def test_threads_auto_are_the_fewest_that_keep_the_gvl_busy
-    { [0.01, 0.04] => 5, [0.01, 0.0] => 1, [0.0001, 0.02] => 64 }.each do |(cpu, wait), threads|
-      assert_equal threads, auto(cpu: cpu, wait: wait).stand_in.threads
+    { [0.01, 0.05] => 6, [0.01, 0.0] => 3, [0.0001, 0.02] => 64 }.each do |(cpu, wait), threads|
+      assert_equal threads, auto(cpu: cpu, wait: wait, max_threads: 64).stand_in.threads
     end
-    assert_operator auto(cpu: exponential(0.01), wait: exponential(0.04)).stand_in.threads, :>, 5, "requests meet"
-    assert_equal 5, auto(cpu: 0.01, wait: 0.04, demand: Demand.open(20.0)).stand_in.threads, "at any rate"
+    uneven = auto(cpu: exponential(0.01), wait: exponential(0.05), max_threads: 64)
+    assert_operator uneven.stand_in.threads, :>, 6, "requests meet"
+    seldom = auto(cpu: 0.01, wait: 0.05, max_threads: 64, demand: Demand.open(20.0))
+    assert_equal 6, seldom.stand_in.threads, "at any rate"
   end
 
   # Two cores have nothing left to do.
   def test_threads_auto_are_no_more_than_keep_the_cores_busy
-    assert_equal 3, auto(workers: 4, cpu: 0.01, wait: 0.04).stand_in.threads
-    assert_equal 2, auto(cpu: 0.01, unlocked: 1.0).stand_in.threads
+    assert_equal 5, auto(workers: 4, cpu: 0.01, wait: 0.07).stand_in.threads
+    assert_equal 4, auto(cpu: 0.01, wait: 0.01, unlocked: 1.0, max_threads: 64).stand_in.threads
   end
 
   def test_threads_auto_have_a_limit
     limited = auto(cpu: 0.01, wait: 0.04, max_threads: 3)
     assert_equal [Setting.new(threads: 3), :slots], [limited.stand_in, limited.limit]
     assert_about 60, limited.capacity, 0.01
+    assert_equal 5, auto(cpu: 0.01, wait: 0.2).stand_in.threads, "without a database pool"
+    held = { "process" => 0, "thread" => 1 }
+    assert_operator auto(cpu: 0.01, wait: 0.2, connections: held).stand_in.threads, :>, 5, "the pool is unknown"
   end
 
   # But for the connections, which it may come to hold.

@@ -58,7 +58,15 @@ class TestSearch < Minitest::Test
     assert_equal [auto(0, 19), auto(2, 9)], autos(connections: 20)
     assert_equal [auto(0, 41), auto(2, 6)], autos(memory: 110_000_000)
     assert_equal [auto(0, 8), auto(2, 8)], autos(connections: 20, most: 8), "8 is the user's own limit"
-    assert_empty autos(connections: 2), "one thread is no choice"
+    assert_equal [auto(0, 4)], autos(connections: 5)
+    assert_empty autos(connections: 4), "the three threads that it begins with are no choice"
+  end
+
+  # No pool is known then, so the server starts few.
+  def test_without_a_database_auto_needs_the_memory_of_few_threads
+    tight = Tuner::Limits.new(memory: 75_000_000)
+    grid = Tuner::Grid.new(profile(connections: nil), engines: %w[hybrid], cores: 1, limits: tight)
+    assert_includes grid.settings, auto
   end
 
   def autos(most: nil, **limits)

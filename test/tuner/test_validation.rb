@@ -45,7 +45,7 @@ class TestValidation < Minitest::Test
   # Where an app only waits, threads were still being started in some runs of q22: the largest error.
   def test_threads_auto
     rows = ArchivedConditions.autos("q22-auto")
-    assert_equal [2, 5, 5, 64], rows.map { |row| row.condition.setting.threads }
+    assert_equal [3, 5, 5, 64], rows.map { |row| row.condition.setting.threads }
     assert_within([0.05, 0.12, 0.12], rows, :rate)
   end
 

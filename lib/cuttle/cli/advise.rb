@@ -134,7 +134,7 @@ module Cuttle
         @err.puts UNSAID if auto.nil? && Engines.traits(@engine).adaptive?
         return { threads: most } unless auto == 1
 
-        { threads: Tuner::Setting::AUTO, max_threads: (most unless most == Engines::Auto::MOST) }
+        { threads: Tuner::Setting::AUTO, max_threads: most }
       end
 
       # Runs a tune that has its profile already and verifies nothing.

@@ -29,7 +29,7 @@ module Cuttle
       end
 
       def run
-        grower = growth if @auto
+        grower = growth if @auto && @pool.elastic?
         @pool.run
       ensure
         grower&.kill&.join
@@ -69,11 +69,11 @@ module Cuttle
         exchange.abort if exchange
       end
 
-      # Nil without a thread of its own: then the system has no thread for requests either.
+      # Nil without a thread of its own: then the system has no more threads for requests either.
       def growth
         Thread.new { grow_as_it_helps }.tap { |thread| thread.name = "cuttle growth" }
       rescue ThreadError => error
-        Cuttle.report("--threads auto: can't create a thread (#{error.message}): continuing with one")
+        Cuttle.report("--threads auto: can't create a thread (#{error.message}): no threads will be added")
         nil
       end
 

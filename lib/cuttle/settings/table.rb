@@ -91,10 +91,10 @@ module Cuttle
                   "demand (engine hybrid); 0: one per connection (engine threads)" },
         { name: :max_threads, kind: [:whole, 1..10_000, "a number of threads above 0"], flags: ["--max-threads N"],
           default: lambda { |settings|
-            Memory.threads(settings.workers, Engines::Auto::MOST) if settings.threads.is_a?(Engines::Auto)
+            auto = settings.threads.is_a?(Engines::Auto)
+            [Memory.threads(settings.workers, Engines::Auto::MOST), Engines::Auto::LEAST].max if auto
           },
-          tells: "64, if memory and database pool allow",
-          help: "thread limit per process with -t auto" },
+          tells: "size of the database pool, up to 64; 5 without one", help: "thread limit per process with -t auto" },
         { name: :ractors, kind: [:whole, 1..1024, "a number of ractors from 1 to 1024"], flags: ["--ractors N"],
           default: ->(settings) { settings.traits.ractors? ? Cluster::Cpus.count : 1 }, engine: true,
           tells: "one for each usable CPU", help: "number of ractors (engine ractors)" },

@@ -10,6 +10,14 @@ module Cuttle
         @connections = profile.connections
       end
 
+      # The most threads that a process may start; 1 without a pool. An app that holds no database connections shows
+      # the server no pool.
+      def threads(setting)
+        return Engines::Auto::WITHOUT_POOL if setting.auto? && !setting.max_threads && !@connections
+
+        setting.most_threads || 1
+      end
+
       # PSS of all processes, in octets.
       def memory(setting)
         return unless @memory && @memory["worker"]
@@ -32,12 +40,6 @@ module Cuttle
       def within?(setting, limits)
         { memory: memory(setting), connections: connections(setting) }
           .none? { |name, value| value && limits[name] && value > limits[name] }
-      end
-
-      private
-
-      def threads(setting)
-        setting.most_threads || 1
       end
     end
   end

@@ -9,7 +9,7 @@ module Cuttle
       RUNGS = [*1..6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128].freeze
       SPARE = 2 # times as many slots as keep the cores busy
       WORKERS = [*2..8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64].freeze
-      LEAST_CHOICE = 2 # the fewest threads that auto may be limited to; with fewer it has no choice
+      LEAST_CHOICE = Engines::Auto::LEAST + 1 # the fewest threads that auto is limited to: it begins with LEAST
       LEAST_THREADS = 5 # all numbers of threads up to this one are tried: users ask about them
 
       # The engines that serve any app. The engine ractors needs an app that is shareable, so users must name it.
@@ -97,8 +97,9 @@ module Cuttle
       # -t auto. If the limits allow fewer threads than the server would start, they become its --max-threads.
       def auto(engine, workers)
         free = Setting.new(engine: engine, workers: workers, threads: Setting::AUTO, max_threads: @most)
-        fewer = (free.most_threads - 1).downto(LEAST_CHOICE).map { |most| Setting.new(**free.to_h, max_threads: most) }
-        [free, *fewer].find { |setting| @footprint.within?(setting, @limits) }
+        limits = (@footprint.threads(free) - 1).downto(LEAST_CHOICE)
+        limited = limits.map { |most| Setting.new(**free.to_h, max_threads: most) }
+        [free, *limited].find { |setting| @footprint.within?(setting, @limits) }
       end
 
       def step(setting, workers, threads)

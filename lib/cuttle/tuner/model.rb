@@ -77,14 +77,14 @@ module Cuttle
         Forecast.new(**told, setting: setting, stand_in: stand_in, connections: connections(setting))
       end
 
-      # The stand-in for -t auto: the fewest threads with which the GVL or the cores have hardly any time left. The
-      # server starts a thread only while requests wait and all threads are in the app, so the stand-in does not depend
-      # on the rate. A setting with a number of threads is its own stand-in.
+      # The stand-in for -t auto: the fewest threads with which the GVL or the cores have hardly any time left, but at
+      # least those that the server begins with. It starts another one only while requests wait and all threads are in
+      # the app, so the stand-in does not depend on the rate. A setting with a number of threads is its own stand-in.
       def stand_in(setting, cores)
         return setting unless setting.auto?
 
         @stand_ins[[setting, cores]] ||= begin
-          numbers = 1..setting.most_threads
+          numbers = Engines::Auto.new(Footprint.new(@profile).threads(setting))
           number = numbers.bsearch { |threads| network(setting.with_threads(threads), cores).use >= ENOUGH }
           setting.with_threads(number || numbers.last)
         end

@@ -37,7 +37,8 @@ module Cuttle
         threads == Setting::AUTO
       end
 
-      # The most threads that a process may start; nil if the engine has no pool.
+      # The most threads that a process may start, if the app's database pool doesn't limit them; nil if the engine has
+      # no pool.
       def most_threads
         auto? ? max_threads || Engines::Auto::MOST : threads
       end

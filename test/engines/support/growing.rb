@@ -48,9 +48,11 @@ app = lambda do |env|
     nil while cpu < ends
   when "/keep" # the GVL, and no core
     syscall(POLL, 0, 0, 5)
-  when "/brief" # a tenth of the time without the GVL
-    syscall(POLL, 0, 0, 18)
-    sleep 0.002
+  when "/brief" # with three threads, nobody has the GVL for a tenth of the time
+    syscall(POLL, 0, 0, 6)
+    sleep 0.014
+  when "/moment" # less than the time between two looks
+    sleep 0.006
   when "/kill"
     Thread.current.kill
     sleep

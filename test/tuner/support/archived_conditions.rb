@@ -101,10 +101,12 @@ module ArchivedConditions
     names.sort.select { |name| conditions(name).length > 1 }
   end
 
-  # Rows of a study's threads auto, with the number that the model takes them for.
+  # Rows of a study's threads auto, with the number that the model takes them for. It is from a time when an app without
+  # a pool had the limit of all others.
   def autos(name)
     calibration = calibration(calibrating(conditions(name)))
     conditions(name, AUTO).map do |condition|
+      condition.setting = Cuttle::Tuner::Setting.new(**condition.setting.to_h, max_threads: Cuttle::Engines::Auto::MOST)
       model = Cuttle::Tuner::Model.new(profile(condition, calibration))
       condition.setting = model.forecast(condition.setting, condition.demand, cores: condition.cores).stand_in
       Row.new(condition, forecast(condition, calibration))
