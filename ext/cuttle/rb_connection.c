@@ -46,8 +46,7 @@ static void shut(struct blocking *blocking)
 
 	if (connection->exchange && connection->exchange->holder)
 		cuttle_held_leave(connection->exchange->holder, false);
-	if (!connection->core->forked)
-		cuttle_connection_close(connection);
+	cuttle_connection_close(connection);
 	close_pipe(blocking);
 }
 

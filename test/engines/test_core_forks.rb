@@ -50,7 +50,31 @@ class TestCoreForks < Minitest::Test
     end
   end
 
+  # Its child used connections whose memory had been freed.
+  def test_a_child_that_collects_connections_and_forks
+    with_connections do |connections|
+      assert_ends(fork do
+        connections.clear
+        eventually("collected connections") { GC.start || ObjectSpace.each_object(Cuttle::Connection).count < 10 }
+        exit!(Process.wait2(fork { exit!(7) }).last.exitstatus || 1)
+      end)
+    end
+  end
+
   private
+
+  # Yields a queue of 100 connections without a request. Nothing else refers to them.
+  def with_connections
+    TCPServer.open("127.0.0.1", 0) do |listener|
+      acceptor = Cuttle::Acceptor.new([listener], env: {})
+      clients = Array.new(100) { TCPSocket.new("127.0.0.1", listener.local_address.ip_port) }
+      connections = Queue.new
+      Thread.new { 100.times { connections << acceptor.accept } }.join # what a stack refers to is not collected
+      yield connections
+    ensure
+      clients&.each(&:close)
+    end
+  end
 
   def garbage
     GC.start(full_mark: true, immediate_sweep: false)
