@@ -47,7 +47,7 @@ static const char *const own_names[OWN] = {
 
 VALUE cuttle_env_empty;
 static VALUE own_keys[OWN];
-static VALUE server_name, server_port, http_host, http_upgrade, slash, http_1_0, http_1_1, port_80;
+static VALUE server_name, server_port, http_host, slash, http_1_0, http_1_1, port_80;
 
 static VALUE methods[10];
 static const char *const method_names[10] = {"GET",   "POST",    "PUT",   "DELETE", "HEAD",
@@ -207,8 +207,7 @@ __attribute__((always_inline)) static inline void introduce(VALUE env, struct cu
 }
 
 /* Makes the env that requests with the fields of this one start as. There is none where a field may be joined with
- * another, nor for requests to change the protocol (see lasting). It runs no Ruby code, so that no other thread changes
- * what it reads. */
+ * another. It runs no Ruby code, so that no other thread changes what it reads. */
 static void learn_fields(struct cuttle_source *source, const struct cuttle_exchange *exchange)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
@@ -225,7 +224,7 @@ static void learn_fields(struct cuttle_source *source, const struct cuttle_excha
 		uint32_t length = head->fields[index].name.length;
 		VALUE key = memchr(name, '_', length) ? Qundef : cuttle_env_key(name, length);
 
-		if ((key == Qundef && source->core->limits.underscores) || key == http_upgrade)
+		if (key == Qundef && source->core->limits.underscores)
 			return;
 		if (key == Qundef || NIL_P(key) || cuttle_client_hides(exchange, name, length))
 			continue;
@@ -317,14 +316,6 @@ static void learn_address(struct cuttle_source *source, const struct cuttle_conn
 	set_for_all(source, own_keys[ADDRESS], address);
 }
 
-/* Returns the env for the app. If the request is to change the protocol, the app may keep it for as long as a WebSocket
- * is open. Since introduce took its table, it has no write barrier, so that each garbage collection, even a minor one,
- * marks it and what refers to it. A copy has one. */
-static VALUE lasting(VALUE env)
-{
-	return rb_hash_lookup2(env, http_upgrade, Qundef) == Qundef ? env : rb_hash_dup(env);
-}
-
 VALUE cuttle_env(struct cuttle_held *held)
 {
 	struct cuttle_source *source = cuttle_held_core(held)->source;
@@ -354,7 +345,7 @@ VALUE cuttle_env(struct cuttle_held *held)
 		cuttle_env_use_https(env, held->live, authority);
 	if (held->live->body || head->has_length)
 		cuttle_env_add_input(env, held);
-	return usual ? env : lasting(env);
+	return env;
 }
 
 void Init_cuttle_env(void)
@@ -368,7 +359,6 @@ void Init_cuttle_env(void)
 	http_host = cuttle_env_interned("HTTP_HOST");
 	http_1_0 = cuttle_env_interned("HTTP/1.0");
 	http_1_1 = cuttle_env_interned("HTTP/1.1");
-	http_upgrade = cuttle_env_interned("HTTP_UPGRADE");
 	port_80 = cuttle_env_interned("80");
 	slash = cuttle_env_interned("/");
 	cuttle_env_empty = cuttle_env_interned("");

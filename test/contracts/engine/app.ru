@@ -2,7 +2,6 @@
 
 require "digest/sha2"
 require "fileutils"
-require "objspace"
 require "socket"
 require "timeout"
 
@@ -112,9 +111,6 @@ class EngineApp
     end
     [101, { "connection" => "upgrade", "upgrade" => "capitals", "rack.hijack" => speak }, nil]
   end
-
-  # Whether Ruby's garbage collector knows what is stored in the env.
-  def guarded(_, env) = ObjectSpace.dump(env).include?('"wb_protected":true')
 
   def large(size, _) = [200, PLAIN.dup, ["x" * size.to_i]]
 

@@ -28,13 +28,6 @@ module EngineContract
       end
     end
 
-    # An object without a write barrier never grows old.
-    def test_minor_garbage_collections_pass_by_the_env_of_a_websocket
-      skip "there are none" unless RUBY_ENGINE == "ruby"
-
-      3.times { assert_equal "true", connect.ask(get("/guarded", *UPGRADE)).body }
-    end
-
     def test_stop_closes_websockets_that_the_app_leaves_open
       skip "the system doesn't say whether a client has taken everything" unless tells?
 
