@@ -65,6 +65,7 @@ struct cuttle_followers {
 	atomic_bool woken;              /* cuttle_followers_wake was called */
 	uint64_t hasty_until;           /* nobody stands by until then, because the app waited lately */
 	uint64_t haste;                 /* how long that lasts */
+	uint64_t computed;              /* how long the app computed while a leader stood by, since it last waited */
 	uint64_t stood_by;              /* times that the leader stood by so far */
 	uint64_t taken;                 /* requests that threads took so far */
 	bool may_be_unled;              /* Ruby reports each release of the GVL */

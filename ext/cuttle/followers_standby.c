@@ -41,12 +41,13 @@ bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
 }
 
 /* The app waited, so nobody stands by for a while. */
-static void make_haste(struct cuttle_followers *followers, uint64_t began, uint64_t now)
+static void make_haste(struct cuttle_followers *followers, uint64_t now)
 {
-	if (followers->haste == 0 || now - began >= STEADY)
+	if (followers->haste == 0 || followers->computed >= STEADY)
 		followers->haste = HASTE;
 	else if (followers->haste < MOST_HASTE)
 		followers->haste *= 2;
+	followers->computed = 0;
 	followers->hasty_until = now + followers->haste;
 }
 
@@ -54,7 +55,6 @@ static void make_haste(struct cuttle_followers *followers, uint64_t began, uint6
 struct sight {
 	struct usage used;
 	uint64_t taken; /* loop->followers.taken */
-	uint64_t began; /* when it began to stand by */
 	uint64_t came;  /* when a thread last came for a request */
 	int idle;       /* looks in a row without computing */
 };
@@ -70,9 +70,14 @@ static bool look(struct cuttle_followers *followers, struct sight *sight)
 	sight->taken += taken;
 	if (taken > 0)
 		sight->came = now;
-	sight->idle = computed(&before, &sight->used) ? 0 : sight->idle + 1;
+	if (computed(&before, &sight->used)) {
+		sight->idle = 0;
+		followers->computed += now - before.wall;
+	} else {
+		sight->idle++;
+	}
 	if (sight->idle == IDLE_LOOKS)
-		make_haste(followers, sight->began, now);
+		make_haste(followers, now);
 	else if (taken * TINY > now - before.wall)
 		followers->hasty_until = now + HASTE;
 	return now < followers->hasty_until || now - sight->came >= LONG;
@@ -85,7 +90,7 @@ bool cuttle_followers_stand_by(struct cuttle_loop *loop, struct cuttle_follower 
 	uint64_t patience = FIRST_PATIENCE;
 	bool go = false;
 
-	sight.began = sight.came = sight.used.wall;
+	sight.came = sight.used.wall;
 	followers->standing_by = true;
 	followers->stood_by++;
 	while (!go && cuttle_loop_has_work(loop)) {

@@ -137,12 +137,6 @@ class EngineApp
     inside
   end
 
-  # From now on a thread of the app's own computes for so long, and rests for twice as long, as a heartbeat does.
-  def beat(seconds, _)
-    Thread.new { loop { compute(seconds, nil) && sleep(seconds.to_f * 2) } }
-    "beats"
-  end
-
   def hold(gate, _)
     tell(gate, Process.pid)
     sleep 0.005 until File.exist?("#{gate(gate)}.go")

@@ -57,31 +57,21 @@ module EngineContract
 
   # For engines whose threads don't queue for the GVL behind an app that releases it only briefly.
   module StandsBy
+    # A busy machine looks like an app that waits, and then another thread starts. So the server gets the highest
+    # priority if the test may set it, and sometimes it takes more than one trial.
     def test_requests_that_only_compute_are_alone_in_the_app
-      with_server { |server| assert_alone(server) }
-    end
-
-    # Threads with requests wait for the GVL meanwhile, and for nothing else.
-    def test_they_are_alone_beside_a_thread_of_the_apps_own_that_computes
       with_server do |server|
-        fetch("/beat?0.005")
-        assert_alone(server)
+        assert_serves
+        prefer server.pid
+        eventually("nine requests of ten alone in the app") do
+          clients = Array.new(8) { connect.write(get("/stat") * 50) }
+          inside = clients.flat_map { |client| Array.new(50) { client.response.body.to_i } }
+          inside.count(1) > 360
+        end
       end
     end
 
     private
-
-    # A busy machine looks like an app that waits, and then another thread starts. So the server gets the highest
-    # priority if the test may set it, and sometimes it takes more than one trial.
-    def assert_alone(server)
-      assert_serves
-      prefer server.pid
-      eventually("nine requests of ten alone in the app") do
-        clients = Array.new(8) { connect.write(get("/stat") * 50) }
-        inside = clients.flat_map { |client| Array.new(50) { client.response.body.to_i } }
-        inside.count(1) > 360
-      end
-    end
 
     # All threads of a process, and those that they start.
     def prefer(pid)
