@@ -29,6 +29,15 @@ static inline uint64_t cuttle_now(void)
 	return (uint64_t)now.tv_sec * CUTTLE_SECOND + (uint64_t)now.tv_nsec;
 }
 
+/* Returns the CPU time that all threads of the process have used. */
+static inline uint64_t cuttle_cpu_time(void)
+{
+	struct timespec used = {.tv_sec = 0};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * CUTTLE_SECOND + (uint64_t)used.tv_nsec;
+}
+
 /* Renders a Date field (RFC 9110, 6.6.1) with its line end, for a time in seconds since 1970. Returns its length. */
 #define CUTTLE_DATE_ROOM 64
 size_t cuttle_date_render(int64_t time, char text[CUTTLE_DATE_ROOM]);

@@ -11,8 +11,9 @@
  * A CPU-bound app still releases the GVL briefly and often, for example to look for a file. Each time, the thread that
  * queues for the GVL would wake up for nothing or begin a request in the middle of another one. So, if several threads
  * run the app, the leader may stand by instead: it is neither in the kernel nor on its way, and checks again and again
- * whether the threads in the app compute. It goes for the GVL when they wait or stay long. Once they waited, nobody
- * stands by for a while. A thread that comes for work also stands by if others are in the app.
+ * whether the process computes. It goes for the GVL when the process waits, or when no thread has come for a request
+ * for some time. After the process has waited, no thread stands by for a while. A thread that comes for work also
+ * stands by if others are in the app.
  *
  * The law has one exception: the loop may be unled for a moment. A thread that leaves with a request still has the GVL.
  * As long as it keeps it, no other thread can take work, and often it is back before it has released it. To call a
@@ -61,9 +62,9 @@ struct cuttle_followers {
 	uint64_t sleeps_until;          /* the end of its wait in the kernel, unless it is woken */
 	bool standing_by;               /* the leader leaves the work to a thread in the app that will soon be back */
 	bool shared;                    /* several threads may run the app at once */
-	bool steady;                    /* nobody stands by */
+	bool steady;                    /* no thread stands by */
 	atomic_bool woken;              /* cuttle_followers_wake was called */
-	uint64_t hasty_until;           /* nobody stands by until then, because the app waited lately */
+	uint64_t hasty_until;           /* no thread stands by until then, because the app waited lately */
 	uint64_t haste;                 /* how long that lasts */
 	uint64_t computed;              /* how long the app computed while a leader stood by, since it last waited */
 	uint64_t stood_by;              /* times that the leader stood by so far */

@@ -1,7 +1,7 @@
 /* How the leader stands by: it leaves work to a thread in the app while that thread computes and soon comes back (see
- * the law in followers.h). The GVL can't tell whether threads want it, so this reads the CPU clock of the process:
- * while Ruby computes in any thread, the others can't begin. If not only requests compute (Action Cable's heartbeat,
- * say), the threads that wait for the GVL meanwhile must not look like an app that waits. */
+ * the law in followers.h). The GVL can't tell whether threads want it, so this reads the CPU clock of the process. The
+ * clocks of the threads with requests would not do: while another thread of the app computes, such as Action Cable's
+ * heartbeat, they wait for the GVL, and the app would seem to wait. */
 #include "loop.h"
 
 #define FIRST_PATIENCE (CUTTLE_MILLISECOND / 5)    /* between two looks, at first */
@@ -10,7 +10,7 @@
 #define LONG (3 * CUTTLE_MILLISECOND)              /* for one request in the app */
 #define TINY (CUTTLE_MILLISECOND / 10)             /* for one: it hardly releases the GVL, so don't stand by */
 #define STEADY (50 * CUTTLE_MILLISECOND)           /* of computing, after which standing by was right */
-#define HASTE (100 * CUTTLE_MILLISECOND)           /* how long nobody stands by after it was wrong */
+#define HASTE (100 * CUTTLE_MILLISECOND)           /* how long no thread stands by after it was wrong */
 #define MOST_HASTE (1600 * CUTTLE_MILLISECOND)     /* at most, after doubling while it stays wrong */
 
 /* Wall-clock time, and the process's CPU time. */
@@ -20,10 +20,7 @@ struct usage {
 
 static struct usage used(void)
 {
-	struct timespec cpu = {.tv_sec = 0};
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-	return (struct usage){cuttle_now(), (uint64_t)cpu.tv_sec * CUTTLE_SECOND + (uint64_t)cpu.tv_nsec};
+	return (struct usage){.wall = cuttle_now(), .cpu = cuttle_cpu_time()};
 }
 
 /* Whether the process computed at least half of the time. The rest went to other processes or to hand-overs. */
@@ -40,7 +37,7 @@ bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
 	       now >= followers->hasty_until && !cuttle_loop_over(loop);
 }
 
-/* The app waited, so nobody stands by for a while. */
+/* The app waited, so no thread stands by for a while. */
 static void make_haste(struct cuttle_followers *followers, uint64_t now)
 {
 	if (followers->haste == 0 || followers->computed >= STEADY)

@@ -2,8 +2,6 @@
 #include "growth.h"
 #include "loop.h"
 
-#include <sys/resource.h>
-
 #define LEAST (5 * CUTTLE_MILLISECOND)   /* between two looks while requests wait, in the mean */
 #define QUIET (20 * CUTTLE_MILLISECOND)  /* between two looks while none waits: nothing reports the backlog */
 #define PAUSE (100 * CUTTLE_MILLISECOND) /* the first one */
@@ -41,11 +39,6 @@ static bool starved(const struct cuttle_loop *loop)
 	       !cuttle_list_empty(&loop->unparsed) || cuttle_loop_has_backlog(loop);
 }
 
-static uint64_t nanoseconds(struct timeval time)
-{
-	return (uint64_t)time.tv_sec * CUTTLE_SECOND + (uint64_t)time.tv_usec * 1000;
-}
-
 /* Weighs a look. Returns whether there is enough evidence for another thread. */
 static bool weigh(struct cuttle_growth *growth, bool free, uint64_t now)
 {
@@ -78,14 +71,9 @@ static double share(const struct cuttle_loop *loop)
 static void look(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_growth *growth = &loop->growth;
-	struct rusage usage = {0};
-	uint64_t cpu;
-	double used, time;
+	uint64_t cpu = cuttle_cpu_time();
+	double used = (double)(cpu - growth->cpu), time = (double)(now - growth->since);
 
-	getrusage(RUSAGE_SELF, &usage);
-	cpu = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
-	used = (double)(cpu - growth->cpu);
-	time = (double)(now - growth->since);
 	growth->since = now;
 	growth->cpu = cpu;
 	if (used >= USED * share(loop) * time) {
@@ -94,6 +82,14 @@ static void look(struct cuttle_loop *loop, uint64_t now)
 		growth->due = true;
 		pthread_cond_signal(&growth->called);
 	}
+}
+
+void cuttle_growth_begin(struct cuttle_loop *loop, uint64_t now)
+{
+	loop->growth.wanted = true;
+	loop->growth.since = now;
+	loop->growth.cpu = cuttle_cpu_time();
+	loop->type->wake(loop->backend); /* the io thread may be on duty already, with nothing to look for */
 }
 
 int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now)

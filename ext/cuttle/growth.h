@@ -49,6 +49,9 @@ struct cuttle_growth {
 
 void cuttle_growth_reset(struct cuttle_growth *growth);
 
+/* An engine wants to start threads as they help. Called once. */
+void cuttle_growth_begin(struct cuttle_loop *loop, uint64_t now);
+
 /* Looks, as the io thread. Returns the nanoseconds after which to look again; -1 if no engine wants it. */
 int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now);
 

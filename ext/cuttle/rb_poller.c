@@ -172,8 +172,8 @@ VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts)
  * parser::     a Ruby parser's class to replace the native one
  * shared::     several threads run the app. While all of them are in it, a native thread keeps reading, draining and
  *              timing out. While one of them computes there, the others stand by (followers.h)
- * steady::     with shared: nobody stands by. Ractors need it, because the clock of a native thread that several
- *              threads share does not tell which of them computes
+ * steady::     with shared: no thread stands by, and the ledger reads no thread's clock. Ractors need it: they share
+ *              the clock of the process, and threads of a ractor may share the clock of a native thread
  * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners
  * place::      the number of the poller's place in it; nil: the one that this process took
  * hijacked::   the Cuttle::Hijacked that notes the sockets which the app takes over; nil: none does

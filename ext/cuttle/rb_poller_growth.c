@@ -80,8 +80,7 @@ VALUE cuttle_poller_await_shortage(int argc, VALUE *argv, VALUE self)
 	rb_check_arity(argc, 0, 2);
 	pthread_mutex_lock(&loop->lock);
 	if (!loop->growth.wanted)
-		loop->type->wake(loop->backend); /* the io thread may be on duty already, with nothing to look for */
-	loop->growth.wanted = true;
+		cuttle_growth_begin(loop, cuttle_now());
 	loop->growth.cores = cores;
 	if (pause)
 		loop->growth.next = cuttle_now() + pause;
