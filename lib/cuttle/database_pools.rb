@@ -23,8 +23,8 @@ module Cuttle
         all.reject { |pool| lone?(*pool) }.map(&:last).min
       end
 
-      # What to say where as many threads come as help, up to +threads+, or the smallest pool, or +without+ a pool so
-      # many: what limits them, and which pools have a single connection for them all.
+      # Lines for a server that starts threads as they help: what limits them to fewer than +threads+ (the smallest
+      # pool, or +without+ if no pool is known), and which pools have a single connection for all of them.
       def limiting(threads, without)
         lone, others = all.partition { |pool| lone?(*pool) }
         least = others.min_by(&:last)

@@ -93,7 +93,7 @@ class TestGrowth < Minitest::Test
     end
   end
 
-  # An app may have pools that nobody knows of.
+  # An app may have pools that Cuttle doesn't know.
   def test_the_limit
     with_server { |server| assert_limit(5, server) }
   end

@@ -94,7 +94,7 @@ module Cuttle
             auto = settings.threads.is_a?(Engines::Auto)
             [Memory.threads(settings.workers, Engines::Auto::MOST), Engines::Auto::LEAST].max if auto
           },
-          tells: "the database pool, up to 64; else 5", help: "thread limit per process with -t auto" },
+          tells: "database pool's size, or 5; up to 64", help: "thread limit per process with -t auto" },
         { name: :ractors, kind: [:whole, 1..1024, "a number of ractors from 1 to 1024"], flags: ["--ractors N"],
           default: ->(settings) { settings.traits.ractors? ? Cluster::Cpus.count : 1 }, engine: true,
           tells: "one for each usable CPU", help: "number of ractors (engine ractors)" },

@@ -48,7 +48,7 @@ app = lambda do |env|
     nil while cpu < ends
   when "/keep" # the GVL, and no core
     syscall(POLL, 0, 0, 5)
-  when "/brief" # with three threads, nobody has the GVL for a tenth of the time
+  when "/brief" # with three threads, the GVL is free for a tenth of the time
     syscall(POLL, 0, 0, 6)
     sleep 0.014
   when "/moment" # less than the time between two looks
