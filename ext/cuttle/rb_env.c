@@ -47,7 +47,7 @@ static const char *const own_names[OWN] = {
 
 VALUE cuttle_env_empty;
 static VALUE own_keys[OWN];
-static VALUE server_name, server_port, http_host, slash, http_1_0, http_1_1, port_80;
+static VALUE server_name, server_port, http_host, http_upgrade, slash, http_1_0, http_1_1, port_80;
 
 static VALUE methods[10];
 static const char *const method_names[10] = {"GET",   "POST",    "PUT",   "DELETE", "HEAD",
@@ -207,7 +207,8 @@ __attribute__((always_inline)) static inline void introduce(VALUE env, struct cu
 }
 
 /* Makes the env that requests with the fields of this one start as. There is none where a field may be joined with
- * another. It runs no Ruby code, so that no other thread changes what it reads. */
+ * another, or where the app may keep the env (see cuttle_env). It runs no Ruby code, so that no other thread changes
+ * what it reads. */
 static void learn_fields(struct cuttle_source *source, const struct cuttle_exchange *exchange)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
@@ -228,7 +229,8 @@ static void learn_fields(struct cuttle_source *source, const struct cuttle_excha
 			return;
 		if (key == Qundef || NIL_P(key) || cuttle_client_hides(exchange, name, length))
 			continue;
-		if (rb_hash_lookup2(env, key, Qundef) != Qundef || rb_hash_lookup2(source->env, key, Qundef) != Qundef)
+		if (key == http_upgrade || rb_hash_lookup2(env, key, Qundef) != Qundef ||
+		    rb_hash_lookup2(source->env, key, Qundef) != Qundef)
 			return;
 		rb_hash_aset(env, key, cuttle_env_empty);
 		entries |= UINT32_C(1) << index;
@@ -338,6 +340,10 @@ VALUE cuttle_env(struct cuttle_held *held)
 		start = cuttle_env_add_fields(env, held->live, source->core->limits.underscores);
 		if (start.length)
 			rb_hash_aset(env, own_keys[QUEUE_TIME], time_in_queue(held->live, start));
+		/* An app may keep this env with the connection. The copy has a write barrier, so that the garbage
+		 * collector does not visit it in every minor collection. */
+		if (rb_hash_lookup2(env, http_upgrade, Qundef) != Qundef)
+			env = rb_hash_dup(env);
 	}
 	if (held->live->connection->secured)
 		cuttle_env_add_facts(env, held);
@@ -357,6 +363,7 @@ void Init_cuttle_env(void)
 	server_name = cuttle_env_interned("SERVER_NAME");
 	server_port = cuttle_env_interned("SERVER_PORT");
 	http_host = cuttle_env_interned("HTTP_HOST");
+	http_upgrade = cuttle_env_interned("HTTP_UPGRADE");
 	http_1_0 = cuttle_env_interned("HTTP/1.0");
 	http_1_1 = cuttle_env_interned("HTTP/1.1");
 	port_80 = cuttle_env_interned("80");

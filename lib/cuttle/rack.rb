@@ -8,6 +8,7 @@ module Cuttle
     autoload :Adapter, "cuttle/rack/adapter"
     autoload :Completion, "cuttle/rack/completion"
     autoload :ContentTypes, "cuttle/rack/content_types"
+    autoload :Errors, "cuttle/rack/errors"
     autoload :GemChecks, "cuttle/rack/gem_checks"
     autoload :Handler, "cuttle/rack/handler"
     autoload :Input, "cuttle/rack/input"
@@ -20,11 +21,11 @@ module Cuttle
 
     # Every request's env starts as a copy of this; all share its values. +multithread+ and +multiprocess+: whether the
     # app may be called, in this process or in another, while it still answers a request.
-    def self.env(multithread:, multiprocess:, errors: $stderr)
+    def self.env(multithread:, multiprocess:)
       {
         "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => -"cuttle/#{VERSION}", "GATEWAY_INTERFACE" => "CGI/1.1",
         "rack.version" => [1, 3].freeze, # Rack 2.2 requires it
-        "rack.input" => Input::NONE, "rack.errors" => errors, "rack.url_scheme" => "http",
+        "rack.input" => Input::NONE, "rack.errors" => Errors.new($stderr), "rack.url_scheme" => "http",
         "rack.hijack?" => true, "rack.run_once" => false,
         "rack.multithread" => multithread, "rack.multiprocess" => multiprocess
       }
