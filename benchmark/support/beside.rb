@@ -12,6 +12,8 @@ module Bench
   # with it, and without it again, so that changes over time affect both sides. A subclass has
   #   among                       the figures of a phase with the crowd (see with_crowd), and further ones
   #   figures(among, rate, p99)   the run's figures in addition to the lab's; rate and p99 are those without the crowd
+  # and may have
+  #   earlier                     does what comes before these three phases, and returns the phases among it
   class Beside < Lab::Runner::Trial
     PATIENCE = 30 # seconds in which the server must release the crowd
 
@@ -24,15 +26,17 @@ module Bench
     def run(configuration, route, **)
       prepare(configuration, route)
       catch(:interrupted) do
-        phases = [phase(outer), among, phase(outer)]
+        early, phases = earlier, [phase(outer), among, phase(outer)]
         rate, p99 = %i[rate p99].map { |name| (phases.first[name] + phases.last[name]) / 2.0 }
         run = record(*phases.first.values_at(:result, :meter), nil)
         run.merge("rate" => rate, "ms" => run["ms"].merge("p99" => p99), "figures" => figures(phases[1], rate, p99),
-                  "errors" => Results.sum(phases.map { |phase| phase[:result].errors }))
+                  "errors" => Results.sum([*early, *phases].map { |phase| phase[:result].errors }))
       end
     end
 
     private
+
+    def earlier = []
 
     # Seconds of a phase without the crowd.
     def outer = @plan.duration

@@ -42,6 +42,7 @@ module Bench
       "pss" => ["PSS MB", 1, 1],
       "idle" => ["idle held", 1, 0], "idle_bytes" => ["bytes/idle", 1, 0],
       "idle_rate" => ["requests/s with idle", 1, 0], "idle_rate_ratio" => ["times without", 1, 2],
+      "fresh_p99" => ["p99 ms before any", 1, 2], "burst_p99_ratio" => ["times before any", 1, 2],
       "idle_p99" => ["p99 ms with idle", 1, 2], "idle_p99_ratio" => ["times without", 1, 2],
       "threads" => ["threads", 1, 0],
       "slow_rate" => ["requests/s with slow", 1, 0], "slow_p99" => ["p99 ms with slow", 1, 2],

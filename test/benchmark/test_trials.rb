@@ -35,7 +35,11 @@ class TestBenchmarkTrials < Minitest::Test
     run = run_trial(Bench::Idleness, "idle", Bench::SlowClients.new("stuck:50:/"))
     assert_equal 50, run["figures"]["idle"]
     assert_operator run["figures"]["idle_bytes"], :<, 100_000
-    %w[idle_rate idle_rate_ratio idle_p99_ratio].each { |name| assert_operator run["figures"][name], :>, 0, name }
+    %w[idle_rate idle_rate_ratio idle_p99_ratio fresh_p99 burst_p99_ratio].each do |name|
+      assert_operator run["figures"][name], :>, 0, name
+    end
+    p99, fresh, change = run["ms"]["p99"], *run["figures"].values_at("fresh_p99", "burst_p99_ratio")
+    assert_in_delta p99 / fresh, change, 1e-6
     assert_right run
   end
 
