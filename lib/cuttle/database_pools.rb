@@ -23,13 +23,12 @@ module Cuttle
         all.reject { |pool| lone?(*pool) }.map(&:last).min
       end
 
-      # Lines for a server that starts threads as they help: what limits them to fewer than +threads+ (the smallest
-      # pool, or +without+ if no pool is known), and which pools have a single connection for all of them.
-      def limiting(threads, without)
+      # Lines for a server that starts at most +limit+ threads (Engines::Auto.limit) and has memory for +room+ threads:
+      # why they are fewer than that, and which pools have a single connection for all of them.
+      def limiting(limit, room)
         lone, others = all.partition { |pool| lone?(*pool) }
-        least = others.min_by(&:last)
-        most = [least ? least.last : without, threads].min
-        [*(limit(most, least&.first) if most < threads), *lone.uniq.map { |name, _| wait(name, most) }]
+        name = others.min_by(&:last)&.first
+        [*(limited(limit, name) if limit < room), *lone.uniq.map { |alone, _| wait(alone, limit) }]
       end
 
       private
@@ -50,9 +49,9 @@ module Cuttle
       end
 
       # name: the pool's; nil if none is known.
-      def limit(most, name)
-        "#{name ? "#{name} has #{connections(most)}" : "no database pool is known"}, so -t auto starts at most " \
-          "#{most} thread#{"s" unless most == 1}; --max-threads N sets another limit"
+      def limited(limit, name)
+        "#{name ? "#{name} has #{connections(limit)}" : "no database pool is known"}, so -t auto starts at most " \
+          "#{limit} thread#{"s" unless limit == 1}; --max-threads N sets another limit"
       end
 
       def wait(name, threads)

@@ -170,7 +170,7 @@ module Cuttle
       most = @settings.max_threads
       return DatabasePools.short(most, "--max-threads") unless @settings.origin(:max_threads) == :default
 
-      DatabasePools.limiting(most, Engines::Auto::WITHOUT_POOL)
+      DatabasePools.limiting(Engines::Auto.limit(DatabasePools.least, most), most)
     end
 
     def auto? = @settings.threads.is_a?(Engines::Auto)

@@ -273,8 +273,8 @@ module Cuttle
 
     def auto
       Memory.room? # loads all that it needs, as in #assemble
-      pool = DatabasePools.least || Engines::Auto::WITHOUT_POOL if settings.origin(:max_threads) == :default
-      most = [settings.max_threads, pool].compact.min
+      most = settings.max_threads
+      most = Engines::Auto.limit(DatabasePools.least, most) if settings.origin(:max_threads) == :default
       Engines::Auto.new(most, cores: settings.threads.cores) { Memory.room? }
     end
 

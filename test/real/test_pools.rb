@@ -29,17 +29,17 @@ class PoolsTest < Minitest::Test
   def test_pools_limit_threads_that_come_as_they_help
     with_sequel(5, 4) do
       assert_equal 4, Cuttle::DatabasePools.least
-      assert_empty Cuttle::DatabasePools.limiting(4, 5)
+      assert_empty limiting(4)
       assert_equal ["a database pool of Sequel has 4 connections, so -t auto starts at most 4 threads; " \
-                    "--max-threads N sets another limit"], Cuttle::DatabasePools.limiting(64, 5)
+                    "--max-threads N sets another limit"], limiting(64)
     end
   end
 
   def test_without_a_pool_few_threads_come
     assert_nil Cuttle::DatabasePools.least
     assert_equal ["no database pool is known, so -t auto starts at most 5 threads; --max-threads N sets another limit"],
-                 Cuttle::DatabasePools.limiting(64, 5)
-    assert_empty Cuttle::DatabasePools.limiting(5, 5), "for want of memory"
+                 limiting(64)
+    assert_empty limiting(5), "for want of memory"
   end
 
   # As Sequel has for a database in memory.
@@ -48,15 +48,14 @@ class PoolsTest < Minitest::Test
             "sets a limit"
     with_sequel(1, 1) do
       assert_nil Cuttle::DatabasePools.least
-      assert_match(/\Ano database pool is known, /, Cuttle::DatabasePools.limiting(64, 5).first)
-      assert_equal [format(alone, 5)], Cuttle::DatabasePools.limiting(64, 5).drop(1)
-      assert_equal [format(alone, 4)], Cuttle::DatabasePools.limiting(4, 5)
+      assert_match(/\Ano database pool is known, /, limiting(64).first)
+      assert_equal [format(alone, 5)], limiting(64).drop(1)
+      assert_equal [format(alone, 4)], limiting(4)
     end
     with_sequel(1, 4) do
       assert_equal 4, Cuttle::DatabasePools.least
-      assert_equal format(alone, 4), Cuttle::DatabasePools.limiting(64, 5).last
-      assert_match(/ has 4 connections, so -t auto starts at most 4 threads;/,
-                   Cuttle::DatabasePools.limiting(64, 5).first)
+      assert_equal format(alone, 4), limiting(64).last
+      assert_match(/ has 4 connections, so -t auto starts at most 4 threads;/, limiting(64).first)
       assert_match(/ has 1 connection for 3 threads:/, Cuttle::DatabasePools.short(3).join)
     end
   end
@@ -65,7 +64,7 @@ class PoolsTest < Minitest::Test
   def test_a_pool_of_active_record_with_one_connection_limits
     with_active_record(1) do
       assert_equal 1, Cuttle::DatabasePools.least
-      assert_match(/ has 1 connection, so -t auto starts at most 1 thread;/, Cuttle::DatabasePools.limiting(64, 5).join)
+      assert_match(/ has 1 connection, so -t auto starts at most 1 thread;/, limiting(64).join)
     end
   end
 
@@ -85,13 +84,18 @@ class PoolsTest < Minitest::Test
   def test_a_pool_without_connections_is_none
     with_active_record("auto".to_i) do
       assert_nil Cuttle::DatabasePools.least
-      assert_match(/\Ano database pool is known, /, Cuttle::DatabasePools.limiting(64, 5).join)
+      assert_match(/\Ano database pool is known, /, limiting(64).join)
       assert_empty Cuttle::DatabasePools.short(5)
     end
     with_sequel(0, nil) { assert_nil Cuttle::DatabasePools.least }
   end
 
   private
+
+  # What limits threads that come as they help. room: threads that there is memory for.
+  def limiting(room)
+    Cuttle::DatabasePools.limiting(Cuttle::Engines::Auto.limit(Cuttle::DatabasePools.least, room), room)
+  end
 
   def with_sequel(*sizes)
     pool = Struct.new(:max_size)

@@ -230,6 +230,13 @@ class TestSettings < Minitest::Test
     assert_includes error.message, "RAILS_MAX_THREADS 2:auto: the database pool of Rails needs a number"
   end
 
+  # The least of the pool and of what there is memory for; without a pool, as many as pools usually have.
+  def test_the_limit_of_threads_auto
+    { [nil] => 5, [nil, 4] => 4, [12] => 12, [100] => 64, [12, 9] => 9, [1, 9] => 1 }.each do |known, limit|
+      assert_equal limit, Cuttle::Engines::Auto.limit(*known), known.inspect
+    end
+  end
+
   def test_threads_auto_is_never_without_a_thread
     [1..1, 3..3, 3..4].each { |range| assert_equal range, Cuttle::Engines::Auto.new(range.max) }
     [0, -1].each { |limit| assert_raises(ArgumentError) { Cuttle::Engines::Auto.new(limit) } }

@@ -18,6 +18,12 @@ module Cuttle
       # connection_pool for example: these have 5 connections unless the app says otherwise.
       WITHOUT_POOL = 5
 
+      # The limit of a process, unless the user sets one. pool: connections of the app's smallest database pool, nil if
+      # none is known. room: threads that there is memory for.
+      def self.limit(pool, room = MOST)
+        [pool || WITHOUT_POOL, room].min
+      end
+
       attr_reader :cores
 
       # The block is called before each new thread. Raises ArgumentError if +limit+ leaves no thread.

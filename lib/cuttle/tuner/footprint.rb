@@ -11,11 +11,9 @@ module Cuttle
       end
 
       # The most threads that a process may start; 1 without a pool. An app that holds no database connections shows
-      # the server no pool.
+      # the server no pool. How large another app's pool is isn't in the profile.
       def threads(setting)
-        return Engines::Auto::WITHOUT_POOL if setting.auto? && !setting.max_threads && !@connections
-
-        setting.most_threads || 1
+        (@connections ? setting.most_threads : setting.most_threads(connections: nil)) || 1
       end
 
       # PSS of all processes, in octets.

@@ -37,10 +37,10 @@ module Cuttle
         threads == Setting::AUTO
       end
 
-      # The most threads that a process may start, if the app's database pool doesn't limit them; nil if the engine has
-      # no pool.
-      def most_threads
-        auto? ? max_threads || Engines::Auto::MOST : threads
+      # The most threads that a process may start; nil if the engine has no pool. connections: of the app's smallest
+      # database pool, nil if none is known. By default the pool limits nothing.
+      def most_threads(connections: Engines::Auto::MOST)
+        auto? ? max_threads || Engines::Auto.limit(connections) : threads
       end
 
       # Processes that serve requests.
