@@ -13,7 +13,7 @@ module Cuttle
       # +flag+ is the option that gives fewer.
       def short(threads, flag = "-t")
         smaller(threads).map do |name, size|
-          "#{name} has #{connections(size)} for #{threads} threads: some will wait for one. " \
+          "#{name} has #{plural(size, "connection")} for #{threads} threads: some will wait for one. " \
             "Give the pool #{threads}, or start with #{flag} #{size}"
         end
       end
@@ -24,11 +24,11 @@ module Cuttle
       end
 
       # Lines for a server that starts at most +limit+ threads (Engines::Auto.limit) and has memory for +room+ threads:
-      # why they are fewer than that, and which pools have a single connection for all of them.
+      # why they are fewer than that, and which pools have a single connection for several threads.
       def limiting(limit, room)
         lone, others = all.partition { |pool| lone?(*pool) }
         name = others.min_by(&:last)&.first
-        [*(limited(limit, name) if limit < room), *lone.uniq.map { |alone, _| wait(alone, limit) }]
+        [*(limited(limit, name) if limit < room), *(lone.uniq.map { |alone, _| wait(alone, limit) } if limit > 1)]
       end
 
       private
@@ -50,16 +50,16 @@ module Cuttle
 
       # name: the pool's; nil if none is known.
       def limited(limit, name)
-        "#{name ? "#{name} has #{connections(limit)}" : "no database pool is known"}, so -t auto starts at most " \
-          "#{limit} thread#{"s" unless limit == 1}; --max-threads N sets another limit"
+        "#{name ? "#{name} has #{plural(limit, "connection")}" : "no database pool is known"}, so -t auto starts at " \
+          "most #{plural(limit, "thread")}; --max-threads N sets another limit"
       end
 
       def wait(name, threads)
         "#{name} has 1 connection for up to #{threads} threads: some may wait for it. --max-threads N sets a limit"
       end
 
-      def connections(size)
-        "#{size} connection#{"s" unless size == 1}"
+      def plural(number, word)
+        "#{number} #{word}#{"s" unless number == 1}"
       end
 
       # The databases that the app is configured for in this environment; it need not be connected to them yet.

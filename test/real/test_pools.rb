@@ -64,7 +64,10 @@ class PoolsTest < Minitest::Test
   def test_a_pool_of_active_record_with_one_connection_limits
     with_active_record(1) do
       assert_equal 1, Cuttle::DatabasePools.least
-      assert_match(/ has 1 connection, so -t auto starts at most 1 thread;/, limiting(64).join)
+      line = "the database pool of Active Record has 1 connection, so -t auto starts at most 1 thread; " \
+             "--max-threads N sets another limit"
+      assert_equal [line], limiting(64)
+      with_sequel(1) { assert_equal [line], limiting(64), "a single thread waits for no other" }
     end
   end
 
