@@ -41,7 +41,7 @@ class TestTune < Minitest::Test
     assert_equal 0, status, err
     assert_match(/\Amade up, tune /, out)
     assert_match(/ hybrid .*\(the defaults\)/, out)
-    assert_match(/\(predicted\)/, out)
+    assert_match(/ at most \(predicted\b/, out)
     folder = File.dirname(out.lines.last.chomp)
     assert_path_exists "#{@directory}/#{folder}/report.html"
     shown, _, status = tune("show", folder)
@@ -168,7 +168,7 @@ class TestTune < Minitest::Test
   end
 
   def test_questions_are_held_against_limits
-    ask = ["--profile", @kept, "--what-if", "workers=8", "--memory", "200M"]
+    ask = ["--profile", @kept, "--what-if", "workers=8,threads=3", "--memory", "200M"]
     out, err, status = tune(*ask)
     assert_equal 0, status, err
     assert_match(/^hybrid -w 8 -t 3: .*\n  .* it; breaks a limit: memory 296 MB, 1\.5 times the limit of 200 MB$/, out)
@@ -190,12 +190,14 @@ class TestTune < Minitest::Test
 
   # The app computes for 5.2 ms and waits for 25.
   def test_questions_about_threads_auto_say_what_they_are_taken_for
-    out, err, status = tune("--profile", @kept, "--what-if", "threads=auto", "--cores", "1")
+    configure("threads 3\n")
+    ask = ["app/config.ru", "--profile", @kept, "--cores", "1"]
+    out, err, status = tune(*ask, "--what-if", "threads=auto")
     assert_equal 0, status, err
     assert_match(/^hybrid -t auto: \+\d+% capacity.*\n  .* limits? it; forecast as -t \d+$/, out)
     number = out[/forecast as -t (\d+)/, 1]
-    auto, same = JSON.parse(tune("--profile", @kept, "--what-if", "threads=auto", "--what-if", "threads=#{number}",
-                                 "--cores", "1", "--json").first).drop(1)
+    auto, same = JSON.parse(tune(*ask, "--what-if", "threads=auto", "--what-if", "threads=#{number}", "--json").first)
+                     .drop(1)
     assert_equal ["auto", number.to_i], [auto, same].map { |each| each["setting"]["threads"] }
     assert_equal same["setting"], auto["stand_in"]
     assert_equal(*[auto, same].map { |each| each.slice("capacity", "p95", "memory") })
@@ -217,7 +219,8 @@ class TestTune < Minitest::Test
     have = { setting: setting("hybrid", 0, 3).to_h, demand: { connections: 20, rate: nil },
              forecast: { rate: 100.0 }, measured: { rate: 80.0 } }
     kept = profile(environment: here, corrections: [have]).write("#{@directory}/corrected.json")
-    base, other = JSON.parse(tune("--profile", kept, "--what-if", "threads=6", "--json").first)
+    configure("threads 3\n")
+    base, other = JSON.parse(tune("app/config.ru", "--profile", kept, "--what-if", "threads=6", "--json").first)
                       .map { |each| each["capacity"]["value"] }
     model = Tuner::Model.new(profile(environment: here))
     three, six = [3, 6].map { |threads| model.capacity(setting("hybrid", 0, threads)).first }
@@ -229,7 +232,8 @@ class TestTune < Minitest::Test
     _, err, status = tune("--what-if", "workers=2")
     assert_equal 2, status
     assert_match(/no kept profile in tune-results/, err)
-    predict
+    configure("threads 3\n")
+    predict("app/config.ru")
     out, err, status = tune("--what-if", "workers=5")
     assert_equal 0, status, err
     assert_match(/\(the answer\)/, out)
@@ -253,7 +257,8 @@ class TestTune < Minitest::Test
   end
 
   def test_more_cores_than_there_are_is_an_extrapolation
-    out, = predict("--cores", "64")
+    configure("threads 3\n")
+    out, = predict("app/config.ru", "--cores", "64")
     assert_match(/^! the server has \d+ cores? here: the model extrapolates the results for 64 cores$/, out)
     assert_match(/\(extrapolated\)/, out)
   end
