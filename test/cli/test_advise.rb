@@ -64,6 +64,17 @@ class TestAdvise < Minitest::Test
     end
   end
 
+  # No database pool is known, so it stops at five threads, which serve less than 1,000/s.
+  def test_a_limit_of_threads_auto_that_is_too_low
+    served("-w", "0", "-t", "auto", arguments: %w[--json --rate 1300]) do |out, _, _|
+      advice = JSON.parse(out)
+      present, choice, capped = %w[present choice capped].map { |name| advice.dig(name, "setting") }
+      assert_equal [["auto", 5], capped, "auto"], [present.values_at("threads", "max_threads"), present,
+                                                   choice["threads"]]
+      assert_operator choice["max_threads"], :>, 5
+    end
+  end
+
   def test_an_engine_that_the_server_does_not_have
     serving_process("-S", @state, "--control-url", "auto", chdir: @directory) do
       _out, err, status = advise("-S", @state, "--engine", "threads")

@@ -136,6 +136,71 @@ class TestAdvice < Minitest::Test
     assert_equal [:fits, auto(2, 10)], [fits.kind, fits.choice.setting]
   end
 
+  # Without a pool that is known, auto starts five threads; 20 serve 80/s.
+  def test_a_prediction_speaks_against_a_limit_of_threads_auto_that_is_too_low
+    advice = waits(present: auto)
+    assert_equal [:change, auto(0, 20)], [advice.kind, advice.choice.setting]
+    assert_equal [auto, 20.0], [advice.capped.setting, advice.capped.capacity.value]
+    assert_equal 4.0, advice.gains[:capacity].value
+    assert_equal [[auto(0, 20), setting("hybrid", 0, 20)], [auto(0, 20), auto]], of_threads(advice)
+    assert_equal [80, 80], advice.map.rows.first(2).map(&:last), "with the limit of the answer"
+    refute Tuner::Standing.new(advice, worse: 0.5).good?
+    own = waits(present: auto(0, 12))
+    assert_equal [:change, auto(0, 20), auto(0, 12)], [own.kind, own.choice.setting, own.capped.setting]
+  end
+
+  def waits(verified = nil, **options)
+    advice(verified, profile: waiting, model: Waiting, **options)
+  end
+
+  # They stay with a number if they have one, and learn why auto would not do.
+  def test_a_number_of_threads_stays_where_the_limit_of_threads_auto_is_too_low
+    [nil, setting("hybrid", 0, 20)].each do |present|
+      advice = waits(present: present)
+      assert_equal [setting("hybrid", 0, 20), auto], [advice.choice.setting, advice.capped.setting]
+    end
+  end
+
+  def test_a_limit_of_threads_auto_that_is_high_enough_stays
+    low = waits(present: auto, limits: { rate: 5.0 })
+    assert_equal [:keep, auto, nil], [low.kind, low.choice.setting, low.capped]
+    assert_equal [20, 40], low.map.rows.first(2).map(&:last)
+    enough = waits(present: auto(0, 20))
+    assert_equal [:keep, nil], [enough.kind, enough.capped]
+    assert_nil advice(present: auto(2)).capped
+  end
+
+  def test_measured_threads_auto_get_the_limit_that_they_need
+    number, raised = setting("hybrid", 0, 20), auto(0, 20)
+    found = { auto => [20.0, 300.0], number => [78.0, 60.0], raised => [78.0, 60.0] }
+    advice = waits(verified(found, rate: 56.0), present: auto)
+    assert_equal [:change, raised, auto], [advice.kind, advice.choice.setting, advice.capped.setting]
+    assert advice.capped.measured
+    assert_equal [raised, number, false], [advice.threads.auto.setting, advice.threads.number.setting,
+                                           advice.threads.loses]
+    advice = waits(verified(found.except(raised), rate: 56.0), present: auto)
+    assert_equal [:change, number, auto], [advice.kind, advice.choice.setting, advice.capped.setting]
+  end
+
+  # A busy machine: the capacity is four times as high in the middle, and may be the same.
+  def test_where_the_measurement_can_not_tell_the_prediction_counts
+    number, raised = setting("hybrid", 0, 20), auto(0, 20)
+    found = verified({ auto => [20.0, 300.0], number => [78.0, 60.0], raised => [76.0, 60.0] }, rate: 56.0, rounds: 3,
+                                                                                                scatter: 1.9)
+    assert_predicate found.compare(number, auto)[:capacity], :undecided?
+    advice = waits(found, present: auto)
+    assert_equal [:change, auto], [advice.kind, advice.capped.setting]
+    enough = verified({ auto => [20.0, 300.0], setting("hybrid", 0, 6) => [78.0, 60.0] }, scatter: 1.9, rounds: 3)
+    assert_equal :keep, advice(enough, present: auto).kind, "where the limit is high enough"
+  end
+
+  # The model was wrong: further threads help nothing.
+  def test_a_measurement_overrules_the_prediction_about_the_limit_of_threads_auto
+    found = { auto => [50.0, 60.0], setting("hybrid", 0, 20) => [50.1, 60.0], auto(0, 20) => [50.0, 60.0] }
+    advice = waits(verified(found, rate: 35.0, scatter: 0.05), present: auto)
+    assert_equal [:keep, auto, nil], [advice.kind, advice.choice.setting, advice.capped]
+  end
+
   def test_threads_auto_are_a_column_of_the_map
     map = advice.map
     assert_equal "auto", map.threads.last
@@ -258,6 +323,7 @@ class TestAdvice < Minitest::Test
   def test_it_is_read_as_it_was_written
     [advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }), limits: { rate: 35.0, p99: 1.0 }),
      advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })), advice(present: auto),
+     waits(present: auto),
      advice(present: nil), advice(limits: { memory: 10_000_000 })].each do |advice|
       read = Tuner::Advice.read(advice.write(File.join(@directory, "advice.json")))
       assert_equal advice.to_h, read.to_h

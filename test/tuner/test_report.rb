@@ -13,11 +13,11 @@ class TestTuneReport < Minitest::Test
   BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
 
   def advice(measured = { HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: {}, warnings: [], present: HAVE,
-             model: Plain)
+             model: Plain, profile: profile(connections: { "process" => 0, "thread" => 1 }))
     given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: present, place: "config/cuttle.rb",
                                engines: %w[single hybrid], command: ["cuttle", "tune", "--app", "a b"], seed: 1)
-    Tuner::Advisor.new(given, profile: profile(connections: { "process" => 0, "thread" => 1 }),
-                       verified: (verified(measured) if measured), cores: 1, here: 1, model: model.method(:new))
+    Tuner::Advisor.new(given, profile: profile, verified: (verified(measured) if measured), cores: 1, here: 1,
+                              model: model.method(:new))
                   .advice(id: "1", taken_at: "2026-11-24T07:00:00.000Z", app: "made up", warnings: warnings)
   end
 
@@ -88,6 +88,8 @@ class TestTuneReport < Minitest::Test
     refute_includes text(), "Threads: "
     assert_match(/\(only a difference of \d\d\.\d% in capacity would have been detected\)\.$/,
                  Tuner::Report::Words.nothing_to_choose(rough(auto(2))))
+    assert_match(/\AThreads: -t auto --max-threads 9 is not measurably worse than -t 3 /,
+                 Tuner::Report::Words.nothing_to_choose(rough(auto(2, 9))))
   end
 
   def rough(auto)
@@ -100,6 +102,41 @@ class TestTuneReport < Minitest::Test
     assert_match(/^  3 -> auto threads: -1?\d(\.\d)?% capacity, .*up to 122 more database connections$/, text)
     refute_includes text, "Threads: "
     assert_match(/^  3 -> auto threads: .* \(auto is predicted as -t 4\)$/, text())
+  end
+
+  # Also where auto with that limit is as good as the number.
+  def test_a_limit_of_threads_auto_that_is_too_low_is_the_reason_in_one_sentence
+    why = "Threads: -t auto stops at 5, because no database pool is known: 20.0/s at most (predicted as -t 5)."
+    raised = waits(present: auto)
+    assert_match(/^Run hybrid -t auto --max-threads 20 instead of hybrid -t auto \(config\/cuttle\.rb\): 4\.00 times /,
+                 raised)
+    assert_match(/^If the app has a pool of connections, it needs 20 in each process\.$/, raised)
+    assert_match(/^  -t auto --max-threads 20 -> -t auto: -75% capacity/, raised)
+    assert_match(/^Run hybrid -t 20 instead of hybrid -t 3 /, number = waits)
+    assert_match(/^  -t 20 -> -t auto --max-threads 20: the same capacity \(auto is predicted as -t 20\)$/, number)
+    assert_match(/^  20 -> auto threads: -75% capacity.* \(auto is predicted as -t 5\)$/, number)
+    both = waits({ HAVE => [12.0, 90.0], setting("hybrid", 0, 20) => [78.0, 60.0], auto(0, 20) => [78.0, 60.0] })
+    assert_match(/^Run hybrid -t auto --max-threads 20 instead of hybrid -t 3 /, both)
+    slow = waits({ HAVE => [12.0, 90.0], setting("hybrid", 0, 20) => [30.0, 60.0] })
+    assert_match(/^It can't keep up with 35\.0\/s/, slow)
+    [raised, number, both, slow].each { |text| assert_equal [why], text.lines(chomp: true).grep(/^Threads: /) }
+  end
+
+  def waits(measured = nil, **options)
+    text(measured, profile: waiting, model: Waiting, **options)
+  end
+
+  def test_the_reason_names_the_users_limit_and_what_was_measured
+    measured = { auto(0, 12) => [48.0, 150.0], setting("hybrid", 0, 20) => [78.0, 60.0] }
+    assert_match(%r{^Threads: -t auto stops at 12, its limit: 4\d\.\d/s at most, p95 1\d\d ms at 35\.0/s \(measured },
+                 waits(measured, present: auto(0, 12)))
+  end
+
+  # In the map, "-t auto" has the limit of the answer.
+  def test_the_page_does_not_mark_the_present_auto_in_the_map_where_its_limit_is_too_low
+    html = Tuner::Report.html(advice(nil, present: auto, profile: waiting, model: Waiting))
+    assert_match(/class="chosen" data-label="-t auto">80.0<small>run<\/small>/, html)
+    refute_includes html[/class="heat".*?<\/table>/m], "you have"
   end
 
   def test_threads_auto_are_forecast_as_a_number

@@ -82,6 +82,31 @@ class TestSearch < Minitest::Test
     assert_equal [12], found.capacities.keys.filter_map(&:max_threads).uniq
   end
 
+  # Without a database pool that is known, the server starts five.
+  def test_threads_auto_get_a_higher_limit_where_their_own_is_too_low
+    found = searched(waiting)
+    best = found.best.setting
+    assert_operator best.threads, :>=, 16
+    own, higher = [found.own, found.grid].map { |grid| grid.auto_beside(best) }
+    assert_equal [nil, best.threads], [own, higher].map(&:max_threads)
+    assert_operator found.capacities[higher], :>, 3 * found.capacities[own]
+    tight = searched(waiting, memory: 80_000_000)
+    assert_equal [auto(0, 10)], tight.grid.settings.select { |each| each.auto? && each.workers.zero? }
+  end
+
+  def searched(app, **limits)
+    search(Tuner::Model.new(app), app, engines: %w[hybrid], **limits)
+  end
+
+  # Five threads are enough, or auto may start 64 of them, or few requests come.
+  def test_a_limit_of_threads_auto_stays_where_more_threads_would_not_help
+    held = waiting.with(connections: { "process" => 0, "thread" => 1 })
+    [[profile(cpu: 0.005, wait: 0.02)], [held], [waiting, { rate: 5.0 }]].each do |app, limits|
+      found = searched(app, **limits.to_h)
+      assert_same found.own, found.grid
+    end
+  end
+
   # It counts as all that may be started, and what it loses is not known.
   def test_a_number_of_threads_comes_before_threads_auto_that_were_not_measured
     four = outcome(setting("hybrid", 0, 4), capacity: 100, p95: 0.1)

@@ -60,6 +60,17 @@ class TestTuneMeasured < Minitest::Test
     assert(settings.any? { |each| !each.auto? && each.beside?(auto) }, settings.map(&:name).join(", "))
   end
 
+  # Its own limit, five threads, is too low for an app that waits so long.
+  def test_threads_auto_are_measured_with_the_limit_that_they_need
+    auto = Tuner::Setting.new(threads: "auto")
+    app = Tuner::Profile.read(@profile).with(entries: [{ name: "GET /", cpu: 0.01, wait: 0.2 }])
+    found = Tuner::Search.new(Tuner::Model.new(app), app, limits: Tuner::Limits.new, engines: %w[hybrid], cores: 1,
+                                                          present: auto).run
+    present, number, raised = session(Tuner::Folder.create(options(present: auto))).send(:settings, found, 2)
+    assert_equal [auto, Tuner::Setting.new(threads: "auto", max_threads: number.threads)], [present, raised]
+    assert_operator number.threads, :>, 16
+  end
+
   # The profile has the corrections that follow from the measurements. On a busy machine there may be none, because no
   # figure is precise enough: test_verified.rb has corrections.
   def assert_corrected(folder)

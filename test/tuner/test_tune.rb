@@ -203,14 +203,30 @@ class TestTune < Minitest::Test
     assert_equal(*[auto, same].map { |each| each.slice("capacity", "p95", "memory") })
   end
 
-  # Without a measurement nothing speaks against them.
+  # Its limit is high enough, so nothing speaks against it without a measurement.
   def test_an_app_with_threads_auto_gets_an_answer_with_them
+    profile(environment: here, wait: 0.01).write(@kept)
     configure("threads :auto # as they help\nworkers 0\n")
     out, err, status = predict("app/config.ru", "--cores", "2", "--write")
     assert_equal 0, status, err
     assert_match(/^Run hybrid -w \d -t auto instead of hybrid -t auto \(config\/cuttle\.rb\)/, out)
     assert_match(/\Athreads :auto # as they help\nworkers [1-9]\n\z/, File.read("#{@directory}/app/config/cuttle.rb"))
     check = ["check", "app/config.ru", "--profile", @kept, "--no-verify", "--engines", "single,hybrid", "--cores", "2"]
+    assert_equal 0, tune(*check).last
+  end
+
+  # No database pool is known, so auto stops at five threads.
+  def test_an_app_that_waits_a_lot_gets_a_higher_limit_of_threads_auto
+    waiting.with(environment: here).write(@kept)
+    configure("threads :auto # as they help\nworkers 0\n")
+    check = ["check", "app/config.ru", "--profile", @kept, "--no-verify", "--engines", "single,hybrid", "--cores", "1"]
+    assert_equal 3, tune(*check).last
+    out, err, status = predict("app/config.ru", "--cores", "1", "--write")
+    assert_equal 0, status, err
+    assert_match(/^Run hybrid -t auto --max-threads \d\d instead of hybrid -t auto .*: [34]\.\d+ times the /, out)
+    assert_match(/^Threads: -t auto stops at 5, because no database pool is known: 23\.8.*\(predicted as -t 5\)/, out)
+    assert_match(/\Athreads :auto # as they help\nworkers 0\nmax_threads \d\d\n\z/,
+                 File.read("#{@directory}/app/config/cuttle.rb"))
     assert_equal 0, tune(*check).last
   end
 

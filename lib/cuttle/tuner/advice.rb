@@ -17,6 +17,8 @@ module Cuttle
     #   gains         { capacity:, p95: }: choice / present, each an Estimate or nil
     #   detectable    with :keep, the smallest difference in capacity that can be detected (0.04: 4%), or nil
     #   threads       Threads: -t auto compared with the best number of threads, or nil
+    #   capped        if -t auto is worse than the choice because it may start too few threads: its Outcome with the
+    #                 limit that it has by itself, and the workers of the choice; otherwise nil
     #   limits        Limits
     #   cores, here   CPU cores that the server may use; CPU cores that it was measured on
     #   alternatives  Outcomes that are not measurably different from the choice, the cheapest first
@@ -28,8 +30,8 @@ module Cuttle
     #   edit          { "path", "diff", "refusal" } of the configuration file: the change to it, or the reason why the
     #                 tuner can't change it; or nil
     Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :gains, :detectable, :threads,
-                        :limits, :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes, :warnings, :edit,
-                        keyword_init: true) do
+                        :capped, :limits, :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes, :warnings,
+                        :edit, keyword_init: true) do
       def initialize(**)
         super
         freeze

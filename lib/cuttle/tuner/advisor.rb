@@ -9,6 +9,7 @@ module Cuttle
       ALTERNATIVES = 5
       QUICK = 10 # forecasts in a search under changed circumstances
       WAITS = 0.1 # share of the CPU time; in an app that waits less, the database's speed hardly matters
+      SPEED = %i[capacity p95].freeze # what more threads may improve
 
       # options: Tuner::Options. profile: includes the corrections of +verified+. verified: Verified, or nil. here: the
       # number of CPU cores that the servers had in the verification. model: makes a model of a profile.
@@ -48,7 +49,7 @@ module Cuttle
       def answer
         kind = kind_of(best)
         { kind: kind, choice: choice = kind == :keep ? present : best, present: present, gains: gains(choice),
-          threads: rivals, detectable: (detectable if kind == :keep),
+          threads: rivals, capped: capped, detectable: (detectable if kind == :keep),
           alternatives: kind == :none ? [] : alternatives(choice),
           edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
       end
@@ -61,7 +62,7 @@ module Cuttle
       end
 
       # The best prediction. A user of -t auto is advised to set a number of threads only on the ground of a
-      # measurement.
+      # measurement, but a higher limit on the ground of a prediction.
       def predicted
         first = ordered.first
         auto = @found.grid.auto_beside(first.setting) if present&.setting&.auto?
@@ -80,6 +81,25 @@ module Cuttle
       # -t auto compared with a number of threads, as measured with the workers of the choice; or nil.
       def rivals
         @rivals ||= threads.beside(chosen, measured)
+      end
+
+      # See Advice.
+      def capped
+        setting = @found.own.auto_beside(chosen) or return
+        own, choice = outcomes([setting, chosen])
+        own if short?(own, choice)
+      end
+
+      # Whether +auto+ has all the threads that it may start, and is worse than +other+, which has more.
+      def short?(auto, other)
+        limit = Footprint.new(@profile).threads(auto.setting)
+        auto.stand_in.threads >= limit && other.setting.most_threads.to_i > limit &&
+          @ranking.behind(auto, other).intersect?(SPEED)
+      end
+
+      # Auto has a higher limit in it only if its own is why it is worse than the choice.
+      def grid
+        @grid ||= capped ? @found.grid : @found.own
       end
 
       def present
@@ -132,11 +152,22 @@ module Cuttle
         better?(:p95, outcome) { outcome.p95 && outcome.p95.value < present.p95.value * (1 - Ranking::TAIL) }
       end
 
-      # Whether the outcome is better by the lab's comparison if both were measured, and by the block otherwise.
+      # Whether the outcome is better by the lab's comparison if both were measured, and by the block otherwise. If the
+      # comparison can't tell, a prediction that the limit of auto is too low counts.
       def better?(measure, outcome)
         return yield unless outcome.measured && present.measured
 
-        comparison(measure, outcome)&.better? || false
+        found = comparison(measure, outcome)
+        return found.better? unless found.nil? || found.undecided?
+
+        predicted_short?(outcome.setting) && yield
+      end
+
+      # Whether the user has -t auto, and the model finds its limit too low beside that setting.
+      def predicted_short?(setting)
+        return false unless present.setting.auto? && present.setting.beside?(setting)
+
+        short?(*[present.setting, setting].map { |each| @search.outcome(each) })
       end
 
       def comparison(measure, outcome)
@@ -190,7 +221,7 @@ module Cuttle
       # threads, so the measurements replace the predictions if both settings were measured.
       def what_ifs
         from = @search.outcome(chosen)
-        near = @found.grid.around(chosen) | [from.stand_in].compact
+        near = grid.around(chosen) | [from.stand_in, capped&.setting].compact
         near = near.select { |setting| setting.auto? == chosen.auto? || !setting.beside?(chosen) } if rivals
         pairs = near.map { |setting| [from, @search.outcome(setting)] }
         pairs << [rivals.auto, rivals.number].sort_by { |each| each.setting == chosen ? 0 : 1 } if rivals
@@ -207,7 +238,6 @@ module Cuttle
           @options.engines.include?(name) && Engines.traits(name).pooled?
         end or return
 
-        grid = @found.grid
         workers, choices = grid.workers(engine), grid.choices(engine)
         rows = workers.map do |processes|
           choices.map { |choice| @found.capacities[grid.at(engine, processes, choice)] }

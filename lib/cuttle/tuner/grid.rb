@@ -18,7 +18,7 @@ module Cuttle
       end
 
       # cores: the number that the server may use. limits: -t auto must keep them with all the threads that it may
-      # start. most: the user's own limit for auto, or nil.
+      # start. most: --max-threads of auto, or nil.
       def initialize(profile, engines:, cores:, limits: Limits.new, most: nil)
         @engines = engines
         @cores = cores

@@ -35,10 +35,11 @@ module Cuttle
       end
 
       # The sort key for the costs of equals. Memory within the noise is equal. -t auto counts with all threads that it
-      # may start.
+      # may start, and comes after that number of threads.
       def cost(outcome, least)
+        setting = outcome.setting
         [heavy?(outcome, least) ? outcome.memory : 0, outcome.connections || 0, strangeness(outcome),
-         outcome.setting.processes, outcome.setting.most_threads || 0, outcome.setting.workers]
+         setting.processes, setting.most_threads || 0, setting.workers, setting.auto? ? 1 : 0]
       end
 
       # The measures of :capacity, :p95 and :memory by which +outcome+ is worse than +other+, by more than noise.

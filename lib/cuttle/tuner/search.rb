@@ -4,14 +4,15 @@ module Cuttle
   module Tuner
     # Finds the best settings of a profile within limits. It compares all settings of the Grid by their capacity, which
     # is arithmetic. It forecasts the promising ones by simulation, and then those near the best one, until none of them
-    # is better.
+    # is better. If -t auto is worse only because its limit is too low, the grid gets a higher one.
     class Search
       ENOUGH = 0.97 # share of the best capacity
       FORECASTS = 40 # at most
       OF_AN_ENGINE = 4 # numbers of workers to start with
 
-      # outcomes: the best first. demand: what they are forecast under. capacities: that of every setting in the grid.
-      Found = Struct.new(:outcomes, :demand, :capacities, :grid, :cores, keyword_init: true) do
+      # outcomes: the best first. demand: what they are forecast under. capacities: that of every setting in the grids.
+      # own: the Grid in which auto has its own limit; grid: another one, with a higher limit, if that is too low.
+      Found = Struct.new(:outcomes, :demand, :capacities, :own, :grid, :cores, keyword_init: true) do
         def best
           outcomes.first
         end
@@ -33,7 +34,8 @@ module Cuttle
         @demand = demand
         @margin = Margin.new(profile)
         @most = forecasts
-        @grid = Grid.new(profile, engines: engines, cores: cores, limits: limits, most: present&.max_threads)
+        @grids = ->(most) { Grid.new(profile, engines: engines, cores: cores, limits: limits, most: most) }
+        @own = @grid = @grids.call(present&.max_threads)
         @footprint = Footprint.new(profile)
         @ranking = Ranking.new(limits: limits, present: present)
         @outcomes = {}
@@ -44,7 +46,8 @@ module Cuttle
         capacities
         [@present, *promising].compact.first(@most).each { |setting| outcome(setting) }
         climb
-        Found.new(outcomes: ranked, demand: demand, capacities: capacities, grid: @grid, cores: @cores)
+        raise_limit(ranked.first.setting)
+        Found.new(outcomes: ranked, demand: demand, capacities: capacities, own: @own, grid: @grid, cores: @cores)
       end
 
       # The Outcome of +setting+ under the demand.
@@ -59,10 +62,14 @@ module Cuttle
 
       # Setting => requests per second.
       def capacities
-        @capacities ||= @grid.settings.to_h { |setting| [setting, @model.capacity(setting, cores: @cores).first] }
+        @capacities ||= rates(@grid.settings)
       end
 
       private
+
+      def rates(settings)
+        settings.to_h { |setting| [setting, @model.capacity(setting, cores: @cores).first] }
+      end
 
       # The capacities of the settings that keep the limits of memory and connections; all capacities, if none does.
       def fitting
@@ -112,6 +119,19 @@ module Cuttle
 
           new.first(@most - @outcomes.length).each { |setting| outcome(setting) }
         end
+      end
+
+      # Lets auto start as many threads as +best+ has, if it may start only fewer, and more would make it better.
+      def raise_limit(best)
+        own = @own.auto_beside(best)
+        return if own.nil? || best.auto? || best.threads <= @footprint.threads(own)
+
+        higher = @grids.call(best.threads)
+        raised = higher.auto_beside(best)
+        return if raised.nil? || @ranking.behind(outcome(own), outcome(raised)).empty?
+
+        @capacities = capacities.merge(rates(higher.settings - @own.settings))
+        @grid = higher
       end
 
       def ranked

@@ -156,7 +156,7 @@ module Cuttle
       end
 
       # The present setting is the baseline. The best number of threads and -t auto are measured side by side, because
-      # the loss through auto can't be predicted.
+      # the loss through auto can't be predicted. If its own limit is too low, auto is measured with a higher one.
       def settings(found, count)
         best, *others = found.outcomes.map(&:setting)
         counterpart = best.auto? ? found.best.stand_in : found.grid.auto_beside(best)

@@ -3,7 +3,8 @@
 module Cuttle
   module Tuner
     # Chooses between -t auto and a number of threads, from measured Outcomes with the same engine and workers. A
-    # prediction can't decide this, because the model treats -t auto as a number of threads.
+    # prediction can't decide this, because the model treats -t auto as a number of threads. (It does see a limit of
+    # auto that is too low: Search raises it.)
     class Threads
       # verified: Verified. ranking: Ranking.
       def initialize(verified, ranking:, limits:)

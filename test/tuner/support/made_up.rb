@@ -32,7 +32,7 @@ module MadeUp
 
   # A model of arithmetic: each slot serves 10/s, each process 40/s at most, each core 50/s.
   class Plain
-    AUTO = 4 # threads that keep a process busy
+    AUTO = 4 # threads that keep a process busy, with auto
 
     attr_reader :asked
 
@@ -42,9 +42,12 @@ module MadeUp
     end
 
     def capacity(setting, cores: nil)
-      threads = setting.auto? ? AUTO : setting.threads
-      slots = setting.processes * (threads || (setting.engine == "fibers" ? 100 : 1))
+      slots = setting.processes * (stand_in(setting).threads || (setting.engine == "fibers" ? 100 : 1))
       [[slots * 10.0, setting.processes * 40.0, (cores || 1) * 50.0].min, :slots]
+    end
+
+    def stand_in(setting)
+      setting.auto? ? setting.with_threads(AUTO) : setting
     end
 
     def forecast(setting, demand, cores: nil)
@@ -56,8 +59,30 @@ module MadeUp
                                   rate: [capacity, demand.rate || capacity].min, p50: time, p95: time * 2,
                                   p99: time * 3, queue_p99: time / 2, cpu: 0.5, memory: setting.processes * 30_000_000,
                                   connections: setting.processes * (setting.most_threads || 1),
-                                  stand_in: (setting.with_threads(AUTO) if setting.auto?))
+                                  stand_in: (stand_in(setting) if setting.auto?))
     end
+  end
+
+  # The same for an app that waits a lot and has no database: each slot serves 4/s, each core 80/s. Threads auto are as
+  # many as they may be, up to 20. Whatever keeps up is as quick.
+  class Waiting < Plain
+    def capacity(setting, cores: nil)
+      [[setting.processes * (stand_in(setting).threads || 1) * 4.0, (cores || 1) * 80.0].min, :slots]
+    end
+
+    def stand_in(setting)
+      setting.auto? ? setting.with_threads([setting.most_threads(connections: nil), 20].min) : setting
+    end
+
+    def forecast(...)
+      told = super.to_h
+      told.update(p50: 0.21, p95: 0.25, p99: 0.3, queue_p99: 0.01) unless told[:p50].infinite?
+      Cuttle::Tuner::Forecast.new(**told, connections: nil)
+    end
+  end
+
+  def waiting
+    profile(cpu: 0.01, wait: 0.2)
   end
 
   # Results of a verification as the lab would have written them. settings: { Setting => [requests/s, p95 in ms] }.

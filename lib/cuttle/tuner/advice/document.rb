@@ -33,6 +33,7 @@ module Cuttle
 
         def outcomes(given)
           { choice: outcome(given.fetch(:choice)), present: given[:present] && outcome(given[:present]),
+            capped: given[:capped] && outcome(given[:capped]),
             alternatives: given[:alternatives].map { |each| outcome(each) } }
         end
 

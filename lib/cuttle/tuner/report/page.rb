@@ -26,7 +26,9 @@ module Cuttle
 
         register "map", "Workers by threads", at: 40,
                  lead: "The model's predictions, corrected by the measurements." do |advice|
-          chosen = { "run" => advice.choice.setting, "you have" => advice.present&.setting }.compact
+          have = advice.present&.setting
+          have = nil if advice.capped && have&.auto? # the map has auto with a higher limit
+          chosen = { "run" => advice.choice.setting, "you have" => have }.compact
           HeatMap.render(advice.map, chosen) if advice.map
         end
 

@@ -71,10 +71,11 @@ module Cuttle
 
         # The answer in figures: sentences.
         def sentences(advice)
-          return [capacity(advice), times(advice)] if advice.choice.overloaded?
+          why = limit_of_auto(advice.capped) if advice.capped
+          return [capacity(advice), times(advice), why].compact if advice.choice.overloaded?
 
           [capacity(advice), times(advice), occupies(advice.choice), pool(advice), headroom(advice), seen(advice),
-           nothing_to_choose(advice.threads)].compact
+           why || nothing_to_choose(advice.threads)].compact
         end
 
         def capacity(advice)
@@ -110,14 +111,23 @@ module Cuttle
           "It takes #{parts.join(", ")}." if parts.any?
         end
 
-        # More threads than the user has now need more connections. -t auto starts no more than there are.
+        # More threads than the user has now need more connections. -t auto starts no more than there are, unless it has
+        # a limit of its own.
         def pool(advice)
-          number, have = [advice.choice, advice.present].map { |outcome| outcome&.setting&.threads }
-          return unless advice.choice.connections && number.is_a?(Integer)
-          return if have.is_a?(Integer) && have >= number
+          number, have = [advice.choice, advice.present].map { |outcome| number_of_threads(outcome&.setting) }
+          return if number.nil? || (have && have >= number)
 
-          "Each process needs a database pool of #{Units.plural(number, "connection")} " \
-            "(with Rails: RAILS_MAX_THREADS=#{number})."
+          if advice.choice.connections
+            "Each process needs a database pool of #{Units.plural(number, "connection")} " \
+              "(with Rails: RAILS_MAX_THREADS=#{number})."
+          elsif advice.capped
+            "If the app has a pool of connections, it needs #{number} in each process."
+          end
+        end
+
+        # The number that the setting gives, for -t auto as its limit; nil if it gives none.
+        def number_of_threads(setting)
+          setting&.auto? ? setting.max_threads : setting&.threads
         end
 
         def headroom(advice)
@@ -130,13 +140,24 @@ module Cuttle
           "#{"up to " if outcome.setting.auto?}#{Units.plural(outcome.connections, "database connection")}"
         end
 
-        # rivals: an Advice::Threads, or nil.
+        # Why -t auto by itself is not the answer. capped: see Advice.
+        def limit_of_auto(capped)
+          given = capped.setting.max_threads || capped.connections
+          reason = given ? "its limit" : "because no database pool is known"
+          tail = ", p95 #{time(capped.p95.value)} at #{capped.demand.name}" if capped.p95 && !capped.overloaded?
+          "Threads: -t auto stops at #{capped.stand_in.threads}, #{reason}: " \
+            "#{Numbers.rate(capped.capacity.value)}/s at most#{tail} (#{source(capped)})."
+        end
+
+        # rivals: an Advice::Threads, or nil. A limit of auto is a number to choose.
         def nothing_to_choose(rivals)
           return if rivals.nil? || rivals.loses
 
+          auto, number = [rivals.auto, rivals.number].map(&:setting)
           share = rivals.detectable
           detected = "#{"only " if share > ROUGH}a difference of #{Numbers.effect(share)}" if share
-          "Threads: nothing to choose. -t auto is not measurably worse than -t #{rivals.number.setting.threads}" \
+          "Threads: #{"nothing to choose. " unless auto.max_threads}" \
+            "#{threads(auto)} is not measurably worse than #{threads(number)}" \
             "#{" (#{detected} in capacity would have been detected)" if detected}."
         end
 
@@ -163,8 +184,13 @@ module Cuttle
 
         def step(from, to)
           return "#{workers(from)} -> #{workers(to)} workers" if from.workers != to.workers
+          return "#{threads(from)} -> #{threads(to)}" if from.max_threads || to.max_threads
 
           "#{from.threads} -> #{to.threads} threads"
+        end
+
+        def threads(setting)
+          ["-t #{setting.threads}", *("--max-threads #{setting.max_threads}" if setting.max_threads)].join(" ")
         end
 
         def workers(setting)
