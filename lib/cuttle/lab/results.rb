@@ -65,6 +65,8 @@ module Cuttle
       # the records themselves.
       def runs(configuration: nil, load: nil)
         configuration, load = [configuration, load].map { |each| each.respond_to?(:id) ? each.id : each }
+        return @by_pair.fetch([configuration, load], []) if configuration && load
+
         @runs.select do |run|
           (configuration.nil? || run.configuration == configuration) && (load.nil? || run.load == load)
         end
@@ -104,6 +106,7 @@ module Cuttle
         records = lines.records.group_by { |record| record["type"] }
         @keys = keep(records.fetch("run", []), lines).freeze
         @runs = @keys.values.freeze
+        @by_pair = @runs.group_by { |run| [run.configuration, run.load] }.each_value(&:freeze).freeze
         @missing = of(Missing, records["missing"]).reject { |each| runs(configuration: each.configuration).any? }.freeze
         @left_out = of(LeftOut, records["left_out"])
         @failures = of(RunFailure, records["failure"])

@@ -92,8 +92,9 @@ module Cuttle
 
         # A single round can't be tested. Such a pair does not count in the correction of the others.
         def correct(samples)
-          tested, single = samples.partition { |sample| sample[:paired].p }
-          ps = tested.map { |sample| sample[:paired].p }
+          ps = samples.map { |sample| sample[:paired].p }
+          tested, single = samples.zip(ps).partition(&:last).map { |pairs| pairs.map(&:first) }
+          ps = ps.compact
           all = tested.zip(Statistics::Holm.adjust(ps), Statistics::Holm.levels(ps, LEVEL)) +
                 single.map { |sample| [sample, nil, LEVEL] }
           @comparisons = all.to_h { |sample, p, level| [key(sample), compare(sample, p, level, tested)] }

@@ -41,7 +41,7 @@ module Cuttle
 
         # The x whose trigamma is +value+, a positive number.
         def inverse_trigamma(value)
-          Search.real { |x| trigamma(x) <= value }
+          Search.root { |x| value - trigamma(x) }
         end
       end
 
@@ -66,7 +66,7 @@ module Cuttle
 
         # The x whose I_x(a, b) is +share+.
         def quantile(share, a, b)
-          Search.real { |x| regularized(x, a, b) >= share }
+          Search.root { |x| regularized(x, a, b) - share }
         end
 
         def log_scale(x, a, b)
@@ -76,13 +76,14 @@ module Cuttle
         # The continued fraction of DLMF 8.17.22, by Lentz's method.
         def fraction(x, a, b)
           upper = 1.0
-          lower = nonzero(1 - (a + b) * x / (a + 1))
-          lower = 1 / lower
-          value = lower
-          (1..STEPS).each do |m|
-            even, odd = coefficients(m, x, a, b)
-            lower, upper, value = step(even, lower, upper, value).first(3)
-            lower, upper, value, factor = step(odd, lower, upper, value)
+          value = lower = 1 / nonzero(1 - (a + b) * x / (a + 1))
+          factor = nil
+          1.upto(STEPS) do |m|
+            coefficients(m, x, a, b).each do |coefficient|
+              lower = 1 / nonzero(1 + coefficient * lower)
+              upper = nonzero(1 + coefficient / upper)
+              value *= factor = lower * upper
+            end
             break if (factor - 1).abs < 1e-15
           end
           value
@@ -93,33 +94,52 @@ module Cuttle
           [m * (b - m) * x / ((place - 1) * place), -(a + m) * (a + b + m) * x / (place * (place + 1))]
         end
 
-        def step(coefficient, lower, upper, value)
-          lower = 1 / nonzero(1 + coefficient * lower)
-          upper = nonzero(1 + coefficient / upper)
-          [lower, upper, value * lower * upper, lower * upper]
-        end
-
         def nonzero(number)
           number.abs < TINY ? TINY : number
         end
       end
 
-      # Finds where a monotone condition changes.
+      # Finds where a continuous function that grows is 0, by Chandrupatla's method (1997): interpolation where the last
+      # three points allow it, otherwise halving.
       module Search
+        PRECISION = 1e-15 # of the result, relative to it
+
         module_function
 
-        # The smallest number from 0 for which the block is true, to the precision of Floats. It must become true.
-        def real(start = 1.0)
-          high = start
-          high *= 2 until yield high
-          low = 0.0
-          200.times do
-            middle = (low + high) / 2
-            break if middle <= low || middle >= high
-
-            yield(middle) ? high = middle : low = middle
+        # That number from 0, of the block's function, which is negative at 0 and must become positive.
+        def root(start = 1.0)
+          low, high = 0.0, start
+          below = yield low
+          while (above = yield high).negative?
+            low, below = high, above
+            high *= 2
           end
-          high
+          near([high, above], [low, below]) { |point| yield point }
+        end
+
+        # The root between two points, each with its value: the +newest+ and the +other+, which has the other sign.
+        def near(newest, other)
+          share = 0.5
+          loop do
+            point = newest[0] + (share * (other[0] - newest[0]))
+            value = yield point
+            last = newest
+            other, last = newest, other if value.negative? != newest[1].negative?
+            newest = [point, value]
+            best = [newest, other].min_by { |_, each| each.abs }.first
+            step, width = PRECISION * best.abs, (other[0] - point).abs
+            return best if value.zero? || step >= width / 2
+
+            share = share(newest, other, last).clamp(step / width, 1 - (step / width))
+          end
+        end
+
+        # How far from the newest point to the other one the next is tried.
+        def share((a, fa), (b, fb), (c, fc))
+          place, height = (a - b) / (c - b), (fa - fb) / (fc - fb)
+          return 0.5 unless height**2 < place && (1 - height)**2 < 1 - place
+
+          (fa / (fb - fa) * fc / (fb - fc)) + ((c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb))
         end
       end
     end

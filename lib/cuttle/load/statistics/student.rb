@@ -18,7 +18,7 @@ module Cuttle
         # times.
         def critical(level, degrees)
           @critical ||= {}
-          @critical[[level, degrees]] ||= Search.real { |t| two_sided(t, degrees) <= level }
+          @critical[[level, degrees]] ||= Search.root { |t| level - two_sided(t, degrees) }
         end
 
         # [low, high] of the centre of +values+. It uses logarithms if all are positive, because disturbances change a
@@ -76,7 +76,7 @@ module Cuttle
           @noncentrality[[degrees, level, power]] ||= begin
             critical = Student.critical(level, degrees)
             pieces = pieces(degrees)
-            Search.real(critical) { |shift| above(critical, pieces, shift) >= power }
+            Search.root(critical) { |shift| above(critical, pieces, shift) - power }
           end
         end
 

@@ -17,16 +17,16 @@ module Cuttle
         # Random numbers from 0 to 1. Each thousandth comes exactly once in a thousand draws, so the mean of a few
         # thousand draws is that of the distribution, and results of simulations scatter less.
         class Deck
-          CARDS = 1000
+          CARDS = Array.new(1000) { |index| (index + 0.5) / 1000 }.freeze
 
           def initialize(random)
             @random = random
-            @cards = Array.new(CARDS) { |index| (index + 0.5) / CARDS }
-            @next = CARDS
+            @cards = CARDS.dup
+            @next = CARDS.length
           end
 
           def draw
-            if @next == CARDS
+            if @next == CARDS.length
               @cards.shuffle!(random: @random)
               @next = 0
             end
