@@ -158,7 +158,7 @@ class TestCtl < Minitest::Test
   # The same process has another program. Its files and its control listener are there again.
   def test_restart
     { "0" => [], "1" => [], "2" => ["--control-url", "auto"] }.each do |workers, options|
-      server("-S", @state, "--pidfile", @pidfile, "-w", workers, *options) do |process|
+      server("-S", @state, "--pidfile", @pidfile, "-w", workers, *options, forked: false) do |process|
         url = state["control_url"]
         assert_equal ["cuttle restart: done\n", "", 0], ctl("-S", @state, "restart")
         eventually("the new program") { process.out.scan(ServingProcess::READY).length == 2 }
@@ -284,8 +284,8 @@ class TestCtl < Minitest::Test
   private
 
   # `cuttle serve` in a directory of its own; yields the process.
-  def server(*arguments, &block)
-    serving_process("#{@directory}/config.ru", *arguments, &block)
+  def server(*arguments, forked: true, &block)
+    serving_process("#{@directory}/config.ru", *arguments, forked: forked, &block)
   end
 
   # It says that it serves before it is ready.

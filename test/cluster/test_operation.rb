@@ -41,7 +41,7 @@ class TestOperation < Minitest::Test
   RUBY
 
   def test_hooks
-    serve(HOOKS, "-w", "1") do |process|
+    serve(HOOKS, "-w", "1", forked: false) do |process|
       eventually("the boot") { hooks.length == 5 }
       assert_equal BOOT.sort, hooks.sort
       assert_equal BOOT.values_at(0, 1, 3, 4), hooks - BOOT.values_at(2)
@@ -188,7 +188,7 @@ class TestOperation < Minitest::Test
   def test_an_ignored_hup_stops_no_process
     File.write("#{@directory}/config.ru", "run ->(_) { [200, {}, [Process.pid.to_s]] }")
     [0, 2].each do |workers|
-      serve("", "-w", workers.to_s, under: IN_SESSION) do |process|
+      serve("", "-w", workers.to_s, forked: false, under: IN_SESSION) do |process|
         wait_until_booted
         Process.kill("HUP", -process.pid)
         pids = workers.zero? ? [process.pid] : process.workers
@@ -246,9 +246,9 @@ class TestOperation < Minitest::Test
 
   def wait_until_booted = eventually("every worker") { File.exist?("#{@directory}/booted") }
 
-  def serve(config, *args, **options, &block)
+  def serve(config, *args, forked: true, **options, &block)
     File.write("#{@directory}/config/cuttle.rb", "#{config}\nafter_booted { File.write('booted', '') }")
     FileUtils.rm_f(%w[hooks booted].map { |name| "#{@directory}/#{name}" })
-    serving_process(*args, chdir: @directory, **options, &block)
+    serving_process(*args, chdir: @directory, forked: forked, **options, &block)
   end
 end

@@ -64,7 +64,7 @@ class TestReadiness < Minitest::Test
 
   # A new worker takes its place only once all of them accept.
   def test_a_worker_that_died_in_a_hot_restart
-    serve do |process|
+    serve(forked: false) do |process|
       before = process.workers
       touch("slow")
       write("two")
@@ -82,7 +82,7 @@ class TestReadiness < Minitest::Test
 
   # Before the workers that +signal+ asks for accept, and until the block says that all is done.
   def assert_ready_all_along(signal, *flags)
-    serve(*flags) do |process|
+    serve(*flags, forked: signal != "USR2") do |process|
       before = process.workers
       touch("slow")
       write("two")
@@ -94,8 +94,9 @@ class TestReadiness < Minitest::Test
     end
   end
 
-  def serve(*flags)
-    serving_process("-w", "2", "--control-url", "unix://#{@directory}/c", *flags, chdir: @directory) do |process|
+  def serve(*flags, forked: true)
+    flags = ["-w", "2", "--control-url", "unix://#{@directory}/c", *flags]
+    serving_process(*flags, chdir: @directory, forked: forked) do |process|
       eventually("two workers") { ready == 200 && process.workers.length == 2 }
       yield process
     end

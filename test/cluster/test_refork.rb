@@ -247,7 +247,7 @@ class TestRefork < Minitest::Test
 
   # Other restarts, from a mould that was a worker.
   def test_phased_and_hot_restarts_after_it
-    serve(APP, "-w", "2", "--refork-after", "5,none") do |process|
+    serve(APP, "-w", "2", "--refork-after", "5,none", forked: false) do |process|
       mould = reforked(process)
       Process.kill("TTIN", process.pid)
       eventually("a third worker") { process.workers.length == 3 }
@@ -312,11 +312,11 @@ class TestRefork < Minitest::Test
     "#{@directory}/#{name}.rb".tap { |path| File.write(path, text) }
   end
 
-  def serve(app, *args, config: nil)
+  def serve(app, *args, config: nil, forked: true)
     path = "#{@directory}/#{SecureRandom.hex(4)}.ru"
     File.write(path, app)
     config = "#{@directory}/cuttle.rb" if config == true
-    serving_process(path, *args, *(["-C", config] if config)) do |process|
+    serving_process(path, *args, *(["-C", config] if config), forked: forked) do |process|
       process.mould(Integer(args[args.index("-w") + 1]))
       yield process
     end
@@ -324,12 +324,17 @@ class TestRefork < Minitest::Test
 
   def notes(pids) = File.readlines("#{@directory}/#{pids.first}", chomp: true)
 
-  # Asks until the block is true; each answer must be right.
+  # Asks until the block is true; each answer must be right. It asks less often while there is no refork, which takes
+  # most of the time.
   def asking(process, what)
     eventually(what, every: 0.01) do
       assert_equal 200, get(process).status
-      yield
+      yield || (sleep(0.05) && false unless reforking?(process))
     end
+  end
+
+  def reforking?(process)
+    process.err.scan(/refork: (?:worker .* will become|done|given up)/).last&.end_with?("will become")
   end
 
   # Waits until it has finished that many reforks. Returns the pids of moulds, of which there is one.

@@ -119,17 +119,17 @@ class TestWear < Minitest::Test
   end
 
   def assert_replaced(flag, limit, line)
-    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", "#{ROOT}/examples/hello.ru", "-b", "tcp://127.0.0.1:0",
-                                  "-w", "2", "-t", "2", "--no-keep-alive", flag, limit]).tap(&:wait_until_ready)
-    before = nil
-    eventually("two workers") { (before = process.workers).length == 2 }
-    eventually("a new worker for #{flag}", every: 0.01) do
-      assert_equal 200, get(process).status
-      (before - process.workers).any? && process.workers.length == 2
+    flags = ["-w", "2", "-t", "2", "--no-keep-alive", flag, limit]
+    serving_process("#{ROOT}/examples/hello.ru", *flags, forked: true) do |process|
+      before = nil
+      eventually("two workers") { (before = process.workers).length == 2 }
+      eventually("a new worker for #{flag}", every: 0.01) do
+        assert_equal 200, get(process).status
+        sleep 0.05 unless process.err.match?(line) # until then, nothing could be lost
+        (before - process.workers).any? && process.workers.length == 2
+      end
+      assert_match line, process.err
+      assert process.stop.success?, process.err
     end
-    assert_match line, process.err
-    assert process.stop.success?, process.err
-  ensure
-    process&.finish
   end
 end

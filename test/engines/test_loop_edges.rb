@@ -56,7 +56,9 @@ class TestLoopEdges < Minitest::Test
 
   private
 
-  def serve(*args, &block) = serving_process("config.ru", "-e", "hybrid", *args, chdir: @directory, &block)
+  def serve(*args, &block)
+    serving_process("config.ru", "-e", "hybrid", *args, chdir: @directory, forked: true, &block)
+  end
 
   def ask(client) = client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n").response
 end

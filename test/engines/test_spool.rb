@@ -498,7 +498,7 @@ class TestSpoolDirectory < Minitest::Test
   private
 
   def assert_spools_to(directory, engine, *flags, env:)
-    serving_process("#{ROOT}/examples/hello.ru", "--engine", engine, *flags, env: env) do |server|
+    serving_process("#{ROOT}/examples/hello.ru", "--engine", engine, *flags, env: env, forked: true) do |server|
       WireClient.open(server.port) do |client|
         client.write(BODY)
         place = %r{\A#{File.realpath(directory)}/[^/]+ \(deleted\)\z}
@@ -563,7 +563,7 @@ class TestSpoolReports < Minitest::Test
       Dir.mktmpdir do |home|
         Dir.mkdir(directory = "#{File.realpath(home)}/spool")
         serving_process("#{ROOT}/examples/hello.ru", "-w", "0", "--core", core, "--engine", engine,
-                        "--spool-directory", directory, *flags) { |server| yield directory, server }
+                        "--spool-directory", directory, *flags, forked: true) { |server| yield directory, server }
       end
     end
   end

@@ -111,7 +111,7 @@ class TestUnled < Minitest::Test
 
   def with_server(*flags, &block)
     flags = %w[-w 0 -t 3] if flags.empty?
-    serving_process(APP, *flags, env: { "CUTTLE_GATES" => @directory }, &block)
+    serving_process(APP, *flags, env: { "CUTTLE_GATES" => @directory }, forked: true, &block)
   end
 
   # Runs the block while a request waits in the app, which is answered then.

@@ -93,7 +93,7 @@ class TestInjected < Minitest::Test
     { "no_disk" => {}, "no_directory" => { "TMPDIR" => "/nonexistent" } }.each do |name, env|
       define_method("test_bodies_with_#{name}_under_#{engine}") do
         small_files(env.empty?) do
-          serve(engine, env: env) do |server|
+          serve(engine, env: env, forked: false) do |server| # it inherits this process's limit
             answer = post(server, 300_000)
             assert_includes [nil, 500, 503, 507], answer&.status
             assert_equal "/ 1000 ", post(server, 1_000).body[0, 7]
@@ -106,9 +106,9 @@ class TestInjected < Minitest::Test
 
   private
 
-  def serve(engine, env: {})
+  def serve(engine, env: {}, forked: true)
     args = ["--engine", engine, *ENGINES.fetch(engine, [])]
-    serving_process("config.ru", *args, env: env, chdir: @directory) do |server|
+    serving_process("config.ru", *args, env: env, chdir: @directory, forked: forked) do |server|
       before = CpuTime.seconds(server.pid)
       yield server
       assert server.running?, server.err

@@ -22,7 +22,7 @@ class TestRubyParsers < Minitest::Test
 
     # Three threads were in one parser, and then came a SEGV.
     define_method("test_a_slow_parser_is_one_threads_at_a_time_under_#{engine}") do
-      process = ServingProcess.new(["#{__dir__}/support/slow_parser.rb", engine])
+      process = ServingProcess.new(["#{__dir__}/support/slow_parser.rb", engine], fork_server: ForkServer.shared)
       process.wait_until_ready
       assert_outlives process
     ensure

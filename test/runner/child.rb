@@ -40,9 +40,9 @@ module Runner
         suite, name = Marshal.load(@socket)
         return unless name
 
-        before = cpu
+        before = [cpu, elsewhere]
         result = Minitest.run_one_method(Minitest::Runnable.runnables[suite], name)
-        result.metadata[:cpu] = cpu - before
+        result.metadata.update(cpu: cpu - before[0], elsewhere: elsewhere - before[1])
       end
     rescue EOFError
       nil # the parent has ended
@@ -50,6 +50,9 @@ module Runner
 
     # Seconds of processor time, including ended child processes.
     def cpu = Process.times.to_a.sum
+
+    # The same of processes that a fork server has started for this one.
+    def elsewhere = defined?(ForkServer) ? ForkServer.seconds : 0
 
     # Work that suites leave for the end, because they have servers or files.
     def after_run = Minitest.class_variable_get(:@@after_run)

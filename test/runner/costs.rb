@@ -12,8 +12,9 @@ module Runner
     end
 
     def note(suite, result)
-      @tests["#{suite}##{result.name}"] = [result.time, result.metadata[:cpu]]
-      @suites[suite] += result.metadata[:cpu]
+      cpu = result.metadata.values_at(:cpu, :elsewhere).sum
+      @tests["#{suite}##{result.name}"] = [result.time, cpu]
+      @suites[suite] += cpu
     end
 
     # Resources that tests of +suite+ share, mainly its servers.

@@ -26,9 +26,11 @@ module Runner
 
     def run
       trap("TERM") { raise Interrupt }
+      ForkServer.share if defined?(ForkServer)
       empty_queue
     ensure
       stop_workers
+      ForkServer.unshare if defined?(ForkServer)
       @queue.timings.save
       puts "", *@notes, *@costs.to_a
       puts @crew.report, "#{Process.times.to_a.sum.round} s of processor time"

@@ -27,11 +27,12 @@ class TestForkServer < Minitest::Test
     skip "Ruby can't fork there" if ServingProcess::JVM
 
     File.write("#{@directory}/script.rb", SCRIPT)
-    @fork_server = ForkServer.new(ServingProcess.ruby, { "SHAPE" => "round" }, "hybrid", "native")
+    @origin = ForkServer::Origin.new(ServingProcess.ruby, { "SHAPE" => "round" })
+    @fork_server = ForkServer.new(@origin)
   end
 
   def teardown
-    @fork_server&.stop
+    [@fork_server, @origin].compact.each(&:stop)
   end
 
   def test_a_process_is_given_what_another_is
@@ -65,6 +66,21 @@ class TestForkServer < Minitest::Test
         assert_raises(Errno::ESRCH) { Process.kill(0, process.pid) }
       end
     end
+  end
+
+  # The processor time of what has ended.
+  def test_what_processes_have_cost
+    assert_equal 0, @fork_server.seconds
+    ran("end") { assert_operator @fork_server.seconds, :>, 0 }
+  end
+
+  # Both have what the test's process group has. One may end before the other.
+  def test_fork_servers_of_one_origin
+    other = ForkServer.new(@origin)
+    ran("end") { |process| assert_predicate process.status, :success? }
+    @fork_server.stop
+    @fork_server = other
+    run_script("wait") { |process| assert_equal Process.getpgrp, Process.getpgid(process.pid) }
   end
 
   private

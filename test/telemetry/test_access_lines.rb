@@ -44,7 +44,8 @@ class TestAccessLines < Minitest::Test
     Dir.mktmpdir("cuttle") do |root|
       File.write("#{root}/file.txt", "a file")
       app = "#{__dir__}/access_log_app.ru"
-      serving_process(app, "--engine", engine, "--log-requests", "--docroot", root) { |process| yield process }
+      flags = ["--engine", engine, "--log-requests", "--docroot", root]
+      serving_process(app, *flags, forked: true) { |process| yield process }
     end
   end
 

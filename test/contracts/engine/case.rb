@@ -76,12 +76,7 @@ module EngineContract
 
       # nil where Ruby can't fork.
       def fork_server
-        return if Serving::ServingProcess::JVM
-
-        LOCK.synchronize do
-          @fork_server ||= ForkServer.new(Serving::ServingProcess.ruby, variables, engine, core)
-                                     .tap { |server| Minitest.after_run { server.stop } }
-        end
+        ForkServer.shared(backend == "nio4r" ? variables.slice("RUBYOPT", "CUTTLE_BACKEND") : {}, core)
       end
 
       def variables

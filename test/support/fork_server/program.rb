@@ -1,20 +1,26 @@
 # frozen_string_literal: true
 
-# The process of a ForkServer. ARGV: the names of an engine and of a core. Standard input brings what is asked,
-# marshalled: a Hash starts a script, a pid asks how that process has ended, nil ends this one.
+# The process of a ForkServer::Origin. ARGV: the name of a core. Standard input is a socket that brings sockets, and a
+# fork server is forked for each of them. Such a socket brings what is asked, marshalled: first the number of a process
+# group, which the fork server joins, then a Hash for each script to start, or a pid, to learn how that process has
+# ended. nil ends the fork server.
 require "cuttle"
 require "rack"
 require "rbconfig"
 %w[digest/sha2 fileutils socket timeout].each { |library| require library } # of the tests' apps
 
 module ForkProgram
-  @asked, @answers = $stdin.dup, $stdout.dup
+  @origin = UNIXSocket.for_fd($stdin.dup.tap { |io| io.autoclose = false }.fileno)
+  $stdin.reopen(File::NULL)
 
   class << self
-    # What a server has loaded when it serves.
-    def preload(engine, core)
-      settings = Cuttle::Settings.build(variables: {}, engine: engine, core: core)
-      Cuttle::Server.new(->(_env) {}, settings: settings).preload
+    # What a server has loaded when it serves, with any engine.
+    def preload(core)
+      engines = Cuttle::Engines.names.reject { |name| Cuttle::Engines.traits(name).ractors? }
+      engines.each do |engine|
+        settings = Cuttle::Settings.build(variables: {}, engine: engine, core: core)
+        Cuttle::Server.new(->(_env) {}, settings: settings).preload
+      end
       Cuttle::Worker.preload
       Cuttle::CLI.command("serve")
       [Cuttle::Worker, Cuttle::Listeners, Cuttle::Cluster].each { |room| load_all(room) }
@@ -25,18 +31,16 @@ module ForkProgram
       3.times { GC.start } # what has survived three is old, and left alone from then on
     end
 
-    # In each forked process: what it is to run. In this one: nil, at the end.
+    # In each process that a fork server forks: what it is to run. In the others: nil, at the end.
     def next_job
-      while (asked = Marshal.load(@asked))
-        if asked.is_a?(Integer)
-          answer(ending(asked))
-        else
-          pid = fork or return asked
-          answer(pid)
-        end
+      servers = []
+      while (socket = next_socket)
+        pid = fork or return serve(socket)
+        socket.close
+        servers << Process.detach(pid)
       end
-    rescue EOFError
-      nil # the process that asks has ended
+      servers.each { |server| server.join(1) } # so that their processor time counts
+      nil
     end
 
     # Makes this process what it would be if it had been started with this script. Returns the script.
@@ -55,19 +59,41 @@ module ForkProgram
 
     def load_all(room) = room.constants.each { |name| room.const_get(name) }
 
-    def answer(value)
-      Marshal.dump(value, @answers)
-      @answers.flush
+    # nil when all processes that might ask have ended.
+    def next_socket
+      @origin.recv_io(UNIXSocket)
+    rescue SocketError
+      nil # nothing was passed
     end
 
+    # The fork server.
+    def serve(socket)
+      @origin.close
+      @socket = socket
+      Process.setpgid(0, Marshal.load(@socket))
+      while (asked = Marshal.load(@socket))
+        if asked.is_a?(Integer)
+          answer(ending(asked))
+        else
+          pid = fork or return asked
+          answer(pid)
+        end
+      end
+    rescue EOFError
+      nil # the process that asks has ended
+    end
+
+    def answer(value) = Marshal.dump(value, @socket)
+
+    # How that process has ended, or nil, and the processor time of all that have.
     def ending(pid)
       _, status = Process.wait2(pid, Process::WNOHANG)
-      status && [status.exitstatus, status.termsig]
+      times = Process.times
+      [status && [status.exitstatus, status.termsig], times.cutime + times.cstime]
     end
 
     def redirect(out, err)
-      [@asked, @answers].each(&:close)
-      $stdin.reopen(File::NULL)
+      @socket.close
       File.open(out, "w") { |file| $stdout.reopen(file) }
       File.open(err, "w") { |file| $stderr.reopen(file) }
       $stderr.sync = true
