@@ -145,8 +145,8 @@ class TestManyMachines < Minitest::Test
 
   # The block's time, with GETs all along, before it and after it through each server. None fails.
   def under_load
-    command = [RbConfig.ruby, *ServingProcess::PATHS.map { |path| "-I#{path}" }, "#{ROOT}/exe/cuttle", "load", front,
-               "--rate", "100", "--duration", "10m", "--timeout", "60s", "--assert", "errors=0"]
+    command = [*ServingProcess.ruby, "#{ROOT}/exe/cuttle", "load", front, "--rate", "100", "--duration", "10m",
+               "--timeout", "60s", "--assert", "errors=0"]
     @load = Process.detach(spawn(*command, %i[out err] => "#{@directory}/load"))
     answers_from_each
     yield

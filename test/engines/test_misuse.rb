@@ -91,8 +91,7 @@ class TestMisuse < Minitest::Test
 
   # The standard output of a script that comes to a good end.
   def said_by(script, *arguments)
-    paths = Serving::ServingProcess::PATHS.map { |path| "-I#{path}" }
-    Open3.popen3(RbConfig.ruby, *paths, "-e", script, *arguments) do |_, out, err, process|
+    Open3.popen3(*Serving::ServingProcess.ruby, "-e", script, *arguments) do |_, out, err, process|
       process.join(10) || Process.kill("KILL", process.pid)
       assert process.value.success?, "#{arguments.inspect}: #{process.value} #{err.read[0, 300]}"
       out.read

@@ -11,8 +11,8 @@ require "tmpdir"
 # The command line of `cuttle load`: options, outputs, exit statuses, signals.
 class TestLoadCommand < Minitest::Test
   Load = Cuttle::Load
-  EXE = File.expand_path("../../exe/cuttle", __dir__)
-  LIB = File.expand_path("../../lib", __dir__)
+  COMMAND = [RbConfig.ruby, "--disable=gems", "-I#{File.expand_path("../../lib", __dir__)}",
+             File.expand_path("../../exe/cuttle", __dir__), "load"].freeze
 
   def cuttle(*arguments)
     out = StringIO.new
@@ -166,7 +166,7 @@ class TestLoadCommand < Minitest::Test
     core = File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\d+)/, 1]
     others = Array.new(3) { Process.spawn("taskset", "-c", core, RbConfig.ruby, "--disable-gems", "-e", "loop {}") }
     out, = with_server do |server|
-      Open3.capture2("taskset", "-c", core, RbConfig.ruby, "-I#{LIB}", EXE, "load", server.url, "-d", "2s", "-q")
+      Open3.capture2("taskset", "-c", core, *COMMAND, server.url, "-d", "1s", "-q")
     end
 
     assert_match(/^  ! descheduled: a thread of the generator waited [1-9][\d.]+% of the time for a core/, out)
@@ -176,7 +176,7 @@ class TestLoadCommand < Minitest::Test
 
   # Runs the command as a process, yields its pid once it says that it runs, and returns its exit status and output.
   def process(*arguments, until_it_says:)
-    Open3.popen3(RbConfig.ruby, "-I#{LIB}", EXE, "load", *arguments) do |input, out, err, thread|
+    Open3.popen3(*COMMAND, *arguments) do |input, out, err, thread|
       input.close
       line = Timeout.timeout(20) { (until_it_says == :out ? out : err).gets }
       yield thread.pid, line

@@ -11,10 +11,14 @@ module Runner
 
     # The assumed duration of a test without a time: the first entry that matches its suite's name. In a fresh clone, it
     # makes the suites that take longest begin first.
-    ROUGHLY = [[/\ATestTuneMeasured\z/, 25], [/\ATest(Profiler|BenchmarkTrials)\z/, 10],
-               [/\ATest(Idleness|Lab|LoadSelfTest|Refork|RubyParsers|SlowClients|StudyCommand|TlsPrograms)\z/, 4],
-               [/\ATest(Accidents|Growth|LabRunner|Operation|Warnings)\z/, 2],
-               [/\ATestEngine\(/, 0.4], [//, 0.1]].freeze
+    ROUGHLY = [
+      [/\ATestTuneMeasured\z/, 25], [/\ATest(BackendRecipe|BenchmarkTrials|Profiler)\z/, 8],
+      [/\ATest(Bundle|EngineRecipe|Idleness|Lab|LabReportInChromium|Lending|LoadSelfTest|Loading|Refork)\z/, 4],
+      [/\ATest(ParserDifferences|RubyParsers|SlowClients|Spool\(hybrid\)|SpoolDirectory|StudyCommand|Validation)\z/, 4],
+      [/\ATest(Accidents|Advise|Clone|CoreForks|Growth|LabRunner|Law|ManyMachines|Operation|Oracle|Restarts)\z/, 2],
+      [/\ATest(ShortWrites|SlowHijacks|Spool\(fibers\)|StudiesPageInChromium|TlsPrograms|Warnings|Wear)\z/, 2],
+      [/\ATestEngine\(/, 0.6], [//, 0.1]
+    ].freeze
 
     def self.load
       new(File.exist?(PATH) ? JSON.parse(File.read(PATH)) : {})

@@ -11,8 +11,11 @@ require "cuttle/cli/study"
 class TestStudyDocuments < Minitest::Test
   include StudiesCase
 
+  # The Findings of all that is kept, read once.
+  def self.kept = @kept ||= Studies::Archive.all
+
   def test_those_that_are_committed_are_what_the_kept_results_give
-    kept = Studies::Archive.all
+    kept = self.class.kept
     skip "no results are kept" if kept.empty?
 
     stale = Studies::Documents.of(kept).reject { |path, text| File.file?(path) && File.read(path) == text }
@@ -21,7 +24,7 @@ class TestStudyDocuments < Minitest::Test
 
   # A range is declared before it is measured, so a kept study may lack what was declared later. Its README says so.
   def test_what_is_kept_is_complete_but_for_what_was_declared_later
-    (Studies::Archive.all + Studies::Archive.again).each do |findings|
+    (self.class.kept + Studies::Archive.again).each do |findings|
       refute_predicate findings.results, :interrupted?, findings.study.name
       count = Studies::Archive.lacking(findings).length
       assert_operator count, :<, findings.study.conditions.length, findings.study.name

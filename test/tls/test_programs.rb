@@ -7,6 +7,9 @@ require "open3"
 class TestTlsPrograms < TlsCase
   APP = "examples/hello.ru"
 
+  # The grace, by default 5 s, would be part of each stop, because most clients stay connected.
+  def serving_process(*args, **options, &block) = super(*args, "--drain-grace", "0.1", **options, &block)
+
   def test_curl
     serves(client: "curl") do |server|
       command = ["curl", "--silent", "--show-error", "--cacert", TlsFiles.authority.cert_path, "--http1.1",
@@ -153,8 +156,8 @@ class TestTlsPrograms < TlsCase
     end
     script = "require 'cuttle'; def (Cuttle::Cores.fetch('native')).tls = nil; " \
              "exit Cuttle::CLI.new.run(ARGV)"
-    out, status = Open3.capture2e(RbConfig.ruby, "-I#{Serving::ROOT}/lib", "-e", script, "serve", APP, "-b",
-                                  TlsFiles.uri, chdir: Serving::ROOT)
+    out, status = Open3.capture2e(*ServingProcess.ruby, "-e", script, "serve", APP, "-b", TlsFiles.uri,
+                                  chdir: Serving::ROOT)
     assert_equal 1, status.exitstatus, out
     assert_match(/\Acuttle: can't listen on ssl:.*built without OpenSSL; install its headers \(libssl-dev.*\n\z/, out)
   end
@@ -205,8 +208,7 @@ class TestTlsPrograms < TlsCase
 
   def assert_refused(status, reason, *flags, command: "serve")
     flags = [*flags, "-b", "tcp://127.0.0.1:0"] unless flags.include?("-b")
-    out, ended = Open3.capture2e(RbConfig.ruby, "-I#{Serving::ROOT}/lib", "exe/cuttle", command, APP, *flags,
-                                 chdir: Serving::ROOT)
+    out, ended = Open3.capture2e(*ServingProcess.ruby, "exe/cuttle", command, APP, *flags, chdir: Serving::ROOT)
     assert_equal status, ended.exitstatus, out
     assert_includes out.lines.first, reason
   end

@@ -12,7 +12,7 @@ class TestModel < Minitest::Test
   # A fifth of the usual events is enough for the bounds below.
   EVENTS = Model::EVENTS / 5
 
-  def run = KeptRuns.in_short(EVENTS) { super }
+  def run = KeptRuns.in_short(EVENTS: EVENTS) { super }
 
   # -- known formulas
 

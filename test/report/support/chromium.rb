@@ -36,12 +36,17 @@ class Chromium
   def visit(path, width:, scheme:, media: "screen")
     @requests, @complaints = [], []
     command("Emulation.setDeviceMetricsOverride", width: width, height: 900, deviceScaleFactor: 1, mobile: width < 500)
-    command("Emulation.setEmulatedMedia", media: media,
-                                          features: [{ name: "prefers-color-scheme", value: scheme }])
+    show(scheme: scheme, media: media)
     @events.clear
     command("Page.navigate", url: "file://#{path}")
     event("Page.loadEventFired")
     evaluate("document.fonts.ready.then(() => true)")
+  end
+
+  # Shows the page in another scheme, without loading it again.
+  def show(scheme:, media: "screen")
+    command("Emulation.setEmulatedMedia", media: media,
+                                          features: [{ name: "prefers-color-scheme", value: scheme }])
   end
 
   # The value of a JavaScript expression (or of its promise).

@@ -14,9 +14,9 @@ module LibraryCopy
   # what the script prints.
   def with_file(path, source, script)
     Dir.mktmpdir("cuttle-lib") do |directory|
-      FileUtils.cp_r(LIB, directory)
+      system("cp", "-Rp", LIB, directory, exception: true) # takes much less processor time than FileUtils does
       File.write("#{directory}/lib/#{path}", source)
-      command = [RbConfig.ruby, "-I#{directory}/lib", "-I#{LIB}/../test", "-rcuttle", "-e", script]
+      command = [RbConfig.ruby, "--disable=gems", "-I#{directory}/lib", "-I#{LIB}/../test", "-rcuttle", "-e", script]
       out, status = Open3.capture2e(*command)
       assert status.success?, out
       out

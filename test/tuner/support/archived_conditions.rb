@@ -85,20 +85,21 @@ module ArchivedConditions
 
   module_function
 
-  # Rows of all studies, without the conditions that calibrated them.
-  def rows(names = studies)
-    names.flat_map do |name|
+  # Rows of all studies with more than one such condition, without the conditions that calibrated them.
+  def rows
+    studies.flat_map do |name|
       conditions = conditions(name)
+      next [] if conditions.length < 2
+
       given = calibrating(conditions)
       calibration = calibration(given)
       (conditions - [given]).map { |condition| Row.new(condition, forecast(condition, calibration)) }
     end
   end
 
-  # Studies with more than one such condition.
+  # Studies whose results are kept, and whose app can be known.
   def studies
-    names = Dir["*/results.jsonl", base: STUDIES].map { |path| File.dirname(path) } - UNKNOWN
-    names.sort.select { |name| conditions(name).length > 1 }
+    (Dir["*/results.jsonl", base: STUDIES].map { |path| File.dirname(path) } - UNKNOWN).sort
   end
 
   # Rows of a study's threads auto, with the number that the model takes them for. It is from a time when an app without

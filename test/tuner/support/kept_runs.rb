@@ -3,11 +3,13 @@
 require "minitest/mock"
 
 # Tunes that ask for the same simulations share them, within a process: a simulation follows from its arguments alone
-# (test_model.rb proves that), and a tune takes nearly all of its processor time for them. So they are also as short as
-# they may be (Model::LEAST): these tests ask how an answer comes about. How good it is, test_model.rb and
-# test_validation.rb ask.
+# (test_model.rb proves that), and a tune takes nearly all of its processor time for them. So they are also short: these
+# tests ask how an answer comes about. How good it is, test_model.rb and test_validation.rb ask.
 module KeptRuns
   MODEL = Cuttle::Tuner::Model.method(:new)
+
+  # Counted responses of a simulation: four lie beyond p99.
+  RESPONSES = 400
 
   class << self
     def model(profile, **options)
@@ -15,24 +17,27 @@ module KeptRuns
       MODEL.call(profile, **options, runs: @runs)
     end
 
-    # Runs the block with simulations of that many events, if Model::LEAST needs no more.
-    def in_short(events = 1)
-      before = replace(events)
+    # Runs the block with other constants of the Model: the number of events of a simulation (EVENTS), and its least
+    # number of responses (LEAST).
+    def in_short(**constants)
+      before = constants.to_h { |name, value| [name, replace(name, value)] }
       yield
     ensure
-      replace(before)
+      before.each { |name, value| replace(name, value) }
     end
 
     private
 
     # Returns what it was.
-    def replace(events)
+    def replace(name, value)
       model = Cuttle::Tuner::Model
-      model.send(:remove_const, :EVENTS).tap { model.const_set(:EVENTS, events) }
+      model.send(:remove_const, name).tap { model.const_set(name, value) }
     end
   end
 
   def run
-    KeptRuns.in_short { Cuttle::Tuner::Model.stub(:new, KeptRuns.method(:model)) { super } }
+    KeptRuns.in_short(EVENTS: 1, LEAST: RESPONSES) do
+      Cuttle::Tuner::Model.stub(:new, KeptRuns.method(:model)) { super }
+    end
   end
 end
