@@ -31,15 +31,16 @@ module ForkProgram
       3.times { GC.start } # what has survived three is old, and left alone from then on
     end
 
-    # In each process that a fork server forks: what it is to run. In the others: nil, at the end.
+    # In each process that a fork server forks: what it is to run. In the others: nil, at the end. No thread waits for
+    # the fork servers: a process with threads may fork while one of them has a lock of AddressSanitizer.
     def next_job
       servers = []
       while (socket = next_socket)
         pid = fork or return serve(socket)
         socket.close
-        servers << Process.detach(pid)
+        servers << pid
       end
-      servers.each { |server| server.join(1) } # so that their processor time counts
+      await(servers)
       nil
     end
 
@@ -58,6 +59,16 @@ module ForkProgram
     private
 
     def load_all(room) = room.constants.each { |name| room.const_get(name) }
+
+    # Gives them a second, so that their processor time counts.
+    def await(pids)
+      100.times do
+        pids.reject! { |pid| Process.wait(pid, Process::WNOHANG) }
+        break if pids.empty?
+
+        sleep 0.01
+      end
+    end
 
     # nil when all processes that might ask have ended.
     def next_socket
