@@ -47,7 +47,7 @@ static const char *const own_names[OWN] = {
 
 VALUE cuttle_env_empty;
 static VALUE own_keys[OWN];
-static VALUE server_name, server_port, http_host, http_upgrade, slash, http_1_0, http_1_1, port_80;
+static VALUE server_name, server_port, http_host, slash, http_1_0, http_1_1, port_80;
 
 static VALUE methods[10];
 static const char *const method_names[10] = {"GET",   "POST",    "PUT",   "DELETE", "HEAD",
@@ -229,7 +229,7 @@ static void learn_fields(struct cuttle_source *source, const struct cuttle_excha
 			return;
 		if (key == Qundef || NIL_P(key) || cuttle_client_hides(exchange, name, length))
 			continue;
-		if (key == http_upgrade || rb_hash_lookup2(env, key, Qundef) != Qundef ||
+		if (key == cuttle_env_upgrade || rb_hash_lookup2(env, key, Qundef) != Qundef ||
 		    rb_hash_lookup2(source->env, key, Qundef) != Qundef)
 			return;
 		rb_hash_aset(env, key, cuttle_env_empty);
@@ -323,7 +323,7 @@ VALUE cuttle_env(struct cuttle_held *held)
 	struct cuttle_source *source = cuttle_held_core(held)->source;
 	const struct cuttle_head *head = cuttle_exchange_head(held->live);
 	bool authority = head->has_host && head->host.length > 0;
-	struct cuttle_slice start;
+	struct cuttle_env_fields fields;
 	bool usual;
 	VALUE env;
 
@@ -337,12 +337,12 @@ VALUE cuttle_env(struct cuttle_held *held)
 	if (!authority)
 		use_local_authority(env, source);
 	if (!usual) {
-		start = cuttle_env_add_fields(env, held->live, source->core->limits.underscores);
-		if (start.length)
-			rb_hash_aset(env, own_keys[QUEUE_TIME], time_in_queue(held->live, start));
+		fields = cuttle_env_add_fields(env, held->live, source->core->limits.underscores);
+		if (fields.start.length)
+			rb_hash_aset(env, own_keys[QUEUE_TIME], time_in_queue(held->live, fields.start));
 		/* An app may keep this env with the connection. The copy has a write barrier, so that the garbage
 		 * collector does not visit it in every minor collection. */
-		if (rb_hash_lookup2(env, http_upgrade, Qundef) != Qundef)
+		if (fields.upgrade)
 			env = rb_hash_dup(env);
 	}
 	if (held->live->connection->secured)
@@ -363,7 +363,6 @@ void Init_cuttle_env(void)
 	server_name = cuttle_env_interned("SERVER_NAME");
 	server_port = cuttle_env_interned("SERVER_PORT");
 	http_host = cuttle_env_interned("HTTP_HOST");
-	http_upgrade = cuttle_env_interned("HTTP_UPGRADE");
 	http_1_0 = cuttle_env_interned("HTTP/1.0");
 	http_1_1 = cuttle_env_interned("HTTP/1.1");
 	port_80 = cuttle_env_interned("80");

@@ -7,7 +7,7 @@
 #define NAME_ROOM 256   /* longest field name that is looked up; a longer one gets a new String */
 #define KNOWN_SLOTS 256 /* of the table of known names; slot_of gives as many */
 
-VALUE cuttle_env_request_start;
+VALUE cuttle_env_request_start, cuttle_env_upgrade;
 static VALUE content_type;
 
 /* Known fields, hashed by their CGI names. */
@@ -160,10 +160,10 @@ static void add_all_underscored(VALUE env, const struct cuttle_exchange *exchang
 	RB_GC_GUARD(fields);
 }
 
-struct cuttle_slice cuttle_env_add_fields(VALUE env, const struct cuttle_exchange *exchange, bool keep_underscores)
+struct cuttle_env_fields cuttle_env_add_fields(VALUE env, const struct cuttle_exchange *exchange, bool keep_underscores)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
-	struct cuttle_slice start = {0};
+	struct cuttle_env_fields fields = {.upgrade = false};
 	bool underscores = false, trust = exchange->connection->core->trust;
 
 	for (uint32_t index = 0; index < head->field_count; index++) {
@@ -180,19 +180,21 @@ struct cuttle_slice cuttle_env_add_fields(VALUE env, const struct cuttle_exchang
 		key = cuttle_env_key(name, field->name.length);
 		if (NIL_P(key))
 			continue;
-		if (key == cuttle_env_request_start && !start.length)
-			start = field->value;
+		if (key == cuttle_env_request_start && !fields.start.length)
+			fields.start = field->value;
+		fields.upgrade = fields.upgrade || key == cuttle_env_upgrade;
 		add_field(env, key, exchange, field);
 	}
 	if (underscores && keep_underscores)
 		add_all_underscored(env, exchange);
-	return start;
+	return fields;
 }
 
 void Init_cuttle_env_fields(void)
 {
 	content_type = cuttle_env_interned("CONTENT_TYPE");
 	cuttle_env_request_start = cuttle_env_interned("HTTP_X_REQUEST_START");
+	cuttle_env_upgrade = cuttle_env_interned("HTTP_UPGRADE");
 	for (size_t index = 0; index < sizeof field_names / sizeof *field_names; index++) {
 		size_t length = strlen(field_names[index]);
 		char text[64] = "HTTP_";

@@ -7,6 +7,7 @@
 
 extern VALUE cuttle_env_empty;         /* "" */
 extern VALUE cuttle_env_request_start; /* the key of the time that a router states */
+extern VALUE cuttle_env_upgrade;       /* HTTP_UPGRADE */
 
 /* Returns an interned String, which is never collected. */
 VALUE cuttle_env_interned(const char *text);
@@ -21,8 +22,14 @@ static inline VALUE cuttle_env_value(const struct cuttle_exchange *exchange, con
 /* rb_env_fields.c: returns the key of the entry that a field of this name has. nil for fields that have none, because
  * they frame the message, have been read (Host), or would pass for the server's. */
 VALUE cuttle_env_key(const char *name, size_t length);
-/* Adds all fields. Returns the first X-Request-Start, which the outermost router sent; empty if there is none. */
-struct cuttle_slice cuttle_env_add_fields(VALUE env, const struct cuttle_exchange *exchange, bool keep_underscores);
+/* What the server itself needs of a request's fields. */
+struct cuttle_env_fields {
+	struct cuttle_slice start; /* the first X-Request-Start, of the outermost router; empty: none */
+	bool upgrade;              /* there is an Upgrade */
+};
+/* Adds all fields. */
+struct cuttle_env_fields cuttle_env_add_fields(VALUE env, const struct cuttle_exchange *exchange,
+					       bool keep_underscores);
 /* For rb_hash_foreach: adds an entry unless env has one of this key. */
 int cuttle_env_add_unless_there(VALUE key, VALUE value, VALUE env);
 

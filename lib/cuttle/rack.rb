@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "delegate"
 require "rack"
 
 module Cuttle
@@ -8,7 +9,6 @@ module Cuttle
     autoload :Adapter, "cuttle/rack/adapter"
     autoload :Completion, "cuttle/rack/completion"
     autoload :ContentTypes, "cuttle/rack/content_types"
-    autoload :Errors, "cuttle/rack/errors"
     autoload :GemChecks, "cuttle/rack/gem_checks"
     autoload :Handler, "cuttle/rack/handler"
     autoload :Input, "cuttle/rack/input"
@@ -18,6 +18,10 @@ module Cuttle
     autoload :Reply, "cuttle/rack/reply"
     autoload :Sharing, "cuttle/rack/sharing"
     autoload :Stream, "cuttle/rack/stream"
+
+    # rack.errors: forwards to an IO. An env must not refer to the IO itself: an IO has no write barrier, so the garbage
+    # collector would visit each env that an app keeps in every minor collection. Action Cable keeps one per WebSocket.
+    Errors = DelegateClass(IO)
 
     # Every request's env starts as a copy of this; all share its values. +multithread+ and +multiprocess+: whether the
     # app may be called, in this process or in another, while it still answers a request.

@@ -15,7 +15,7 @@ module Cuttle
       # Loads all code that a service may use.
       def preload
         [Telemetry::AccessLog, Telemetry::LogFormat, Telemetry::Output, Static, Rack::Adapter, Rack::Completion,
-         Rack::ContentTypes, Rack::Errors, Rack::Input, Rack::RactorCheck, Rack::Reply, Rack::Stream].each(&:name)
+         Rack::ContentTypes, Rack::Input, Rack::RactorCheck, Rack::Reply, Rack::Stream].each(&:name)
       end
 
       # A recipe that ractors may share, once the app has shown that it runs in one. Raises UsageError.
