@@ -324,17 +324,12 @@ class TestRefork < Minitest::Test
 
   def notes(pids) = File.readlines("#{@directory}/#{pids.first}", chomp: true)
 
-  # Asks until the block is true; each answer must be right. It asks less often while there is no refork, which takes
-  # most of the time.
+  # Asks until the block is true; each answer must be right.
   def asking(process, what)
     eventually(what, every: 0.01) do
       assert_equal 200, get(process).status
-      yield || (sleep(0.05) && false unless reforking?(process))
+      yield
     end
-  end
-
-  def reforking?(process)
-    process.err.scan(/refork: (?:worker .* will become|done|given up)/).last&.end_with?("will become")
   end
 
   # Waits until it has finished that many reforks. Returns the pids of moulds, of which there is one.

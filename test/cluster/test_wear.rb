@@ -125,7 +125,6 @@ class TestWear < Minitest::Test
       eventually("two workers") { (before = process.workers).length == 2 }
       eventually("a new worker for #{flag}", every: 0.01) do
         assert_equal 200, get(process).status
-        sleep 0.05 unless process.err.match?(line) # until then, nothing could be lost
         (before - process.workers).any? && process.workers.length == 2
       end
       assert_match line, process.err

@@ -209,7 +209,7 @@ class TestIdleConnections < Minitest::Test
     listener = TCPServer.new("127.0.0.1", 0)
     parser = Cuttle::Http::Parsers::Pure if ARGV[0] == "pure"
     poller = Cuttle::Poller.new([listener], env: {}, parser: parser, app_timeout: 60)
-    clients = Array.new(2) do |i|
+    clients = Array.new(4) do |i|
       Socket.new(:INET, :STREAM).tap do |socket|
         socket.bind(Socket.sockaddr_in(0, "127.0.0.#{i + 1}"))
         socket.connect(listener.local_address)

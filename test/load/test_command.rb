@@ -166,7 +166,7 @@ class TestLoadCommand < Minitest::Test
     core = File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\d+)/, 1]
     others = Array.new(3) { Process.spawn("taskset", "-c", core, RbConfig.ruby, "--disable-gems", "-e", "loop {}") }
     out, = with_server do |server|
-      Open3.capture2("taskset", "-c", core, *COMMAND, server.url, "-d", "1s", "-q")
+      Open3.capture2("taskset", "-c", core, *COMMAND, server.url, "-d", "2s", "-q")
     end
 
     assert_match(/^  ! descheduled: a thread of the generator waited [1-9][\d.]+% of the time for a core/, out)
