@@ -23,8 +23,8 @@ module Cuttle
         all.reject { |pool| lone?(*pool) }.map(&:last).min
       end
 
-      # Lines for a server that starts at most +limit+ threads (Engines::Auto.limit) and has memory for +room+ threads:
-      # why they are fewer than that, and which pools have a single connection for several threads.
+      # Lines for a server with -t auto: why its limit is less than +room+, the number of threads that there is memory
+      # for, and which pools have a single connection for several threads. +limit+: see Engines::Auto.limit.
       def limiting(limit, room)
         lone, others = all.partition { |pool| lone?(*pool) }
         name = others.min_by(&:last)&.first

@@ -35,7 +35,7 @@ class ForkServer
 
     # Ends it once the fork servers have ended.
     def stop
-      @socket.shutdown # whoever else has the socket
+      @socket.shutdown # forked processes have the socket too
       @socket.close
       Process.wait(@pid)
     end

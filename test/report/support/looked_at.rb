@@ -99,10 +99,10 @@ module LookedAt
     LookedAt.browser
   end
 
-  # +anew+: each view loads the page. Otherwise, the page is loaded once for each width, which takes most of the time.
-  def each_view(anew: false)
+  # +reload+: load the page for each view, not only for each width. Loading takes most of the time.
+  def each_view(reload: false)
     WIDTHS.product(SCHEMES) do |width, scheme|
-      if anew || scheme == SCHEMES.first
+      if reload || scheme == SCHEMES.first
         browser.visit(@path, width: width, scheme: scheme)
       else
         browser.show(scheme: scheme)
@@ -116,7 +116,7 @@ module LookedAt
   end
 
   def test_no_complaints_and_no_requests
-    each_view(anew: true) do |_, view|
+    each_view(reload: true) do |_, view|
       assert_equal ["file://#{@path}"], browser.requests.grep_v(/\Adata:/), view
       assert_empty browser.complaints, view
     end

@@ -92,9 +92,8 @@ module Cuttle
 
         # A single round can't be tested. Such a pair does not count in the correction of the others.
         def correct(samples)
-          ps = samples.map { |sample| sample[:paired].p }
-          tested, single = samples.zip(ps).partition(&:last).map { |pairs| pairs.map(&:first) }
-          ps = ps.compact
+          tested, single = samples.partition { |sample| sample[:paired].count > 1 }
+          ps = tested.map { |sample| sample[:paired].p }
           all = tested.zip(Statistics::Holm.adjust(ps), Statistics::Holm.levels(ps, LEVEL)) +
                 single.map { |sample| [sample, nil, LEVEL] }
           @comparisons = all.to_h { |sample, p, level| [key(sample), compare(sample, p, level, tested)] }
