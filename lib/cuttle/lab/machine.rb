@@ -11,12 +11,20 @@ module Cuttle
       autoload :Meter, "cuttle/lab/machine/meter"
       autoload :Warnings, "cuttle/lab/machine/warnings"
 
+      # They take a few milliseconds.
+      BATCHES = 5
+      CALLS = 1000
+
+      # Facts that differ a little whenever they are measured.
+      MEASURED = %w[system_call].freeze
+
       module_function
 
       def facts(cores)
         { "cpu" => cpu, "cores" => Etc.sysconf(Etc::SC_NPROCESSORS_ONLN), "memory" => memory, "system" => system_name,
           "kernel" => Etc.uname.values_at(:sysname, :release, :machine).join(" "), "ruby" => RUBY_DESCRIPTION,
-          "yjit" => yjit?, "server_cores" => cores.server, "load_cores" => cores.load, "cuttle" => VERSION }
+          "yjit" => yjit?, "system_call" => system_call.round(8), "server_cores" => cores.server,
+          "load_cores" => cores.load, "cuttle" => VERSION }
       end
 
       def cpu
@@ -25,6 +33,15 @@ module Cuttle
         information.match?(/^flags.*\bhypervisor\b/) ? "#{name} (virtual)" : name
       rescue SystemCallError
         Etc.uname[:machine]
+      end
+
+      # CPU seconds of one of the cheapest system calls, getppid(2): the fastest of a few batches, with Ruby's part.
+      def system_call
+        Array.new(BATCHES) do
+          began = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
+          CALLS.times { Process.ppid }
+          (Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) - began) / CALLS
+        end.min
       end
 
       # The path of a program, or nil. Searches the system's directories as well, which a user's PATH may lack.

@@ -57,6 +57,18 @@ class TestLabMachine < Minitest::Test
     assert_nil Warnings.one_core(Cores.new(allowed: [0, 1]))
   end
 
+  # No processor makes one in a nanosecond, and no machine on which a server could run takes a millisecond.
+  def test_the_cost_of_a_system_call
+    assert_includes 1e-9..1e-3, Cuttle::Lab::Machine.system_call
+    assert_nil Warnings.slow_calls(0.4e-6)
+    warning = Warnings.slow_calls(1.34e-6)
+    assert_equal "slow_calls", warning.name
+    assert_match(/takes 1\.3 us here/, warning.text)
+    Cuttle::Lab::Machine.stub(:system_call, 1e-6) do
+      assert_includes Warnings.before(Cores.new, pinned: true).map(&:name), "slow_calls"
+    end
+  end
+
   def test_warnings_during_a_run
     assert_empty Warnings.during(others: 0.01, steal: 0.001, load_cpu: 0.5)
     names = Warnings.during(others: 0.2, steal: 0.05, load_cpu: 0.95).map(&:name)

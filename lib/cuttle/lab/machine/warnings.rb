@@ -17,6 +17,7 @@ module Cuttle
         STEAL = 0.01 # the same for the hypervisor
         SATURATED = 0.8 # share of a core, for the load generator's busiest thread or a slow network's relay
         RUNNABLE = 0.5 # number of other processes that want a core before the lab begins
+        CALL = 0.7e-6 # seconds of a system call; processors and most virtual machines take 0.1 to 0.4 us
         SAMPLES = 10
         INTERVAL = 0.05 # seconds
 
@@ -24,7 +25,8 @@ module Cuttle
 
         # Warnings before the first run. +pinned+: whether this process could be pinned.
         def before(cores, pinned:)
-          [one_core(cores), unpinned(pinned), Listeners.warning, crowded(runnable)].compact
+          [one_core(cores), unpinned(pinned), slow_calls(Machine.system_call), Listeners.warning,
+           crowded(runnable)].compact
         end
 
         # Warnings about a run. others, steal: seconds per second and core. speed: relative speed of the servers' cores.
@@ -45,6 +47,15 @@ module Cuttle
           return if pinned
 
           Warning.new("unpinned", "processes can't be pinned to cores here", "install taskset (util-linux)")
+        end
+
+        # +seconds+: Machine.system_call.
+        def slow_calls(seconds)
+          return if seconds < CALL
+
+          Warning.new("slow_calls", format("a system call takes %.1f us here: requests cost more CPU time than on " \
+                                           "most machines", seconds * 1e6),
+                      "compare these figures only with others from such machines")
         end
 
         def crowded(count)

@@ -143,7 +143,7 @@ module Cuttle
           return unless @done
 
           facts = Machine.facts(@cores)
-          changed = facts.keys.reject { |key| facts[key] == @done.environment[key] }
+          changed = (facts.keys - Machine::MEASURED).reject { |key| facts[key] == @done.environment[key] }
           Machine::Warnings.resumed(changed) if changed.any?
         end
 

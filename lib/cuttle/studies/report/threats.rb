@@ -22,8 +22,8 @@ module Cuttle
 
         # Sentences. all: the Findings of each study; at least one. again: further Findings, with other Rubies.
         def of(all, again: [])
-          [cores(all), *pinning(all), LOOPBACK, rubies(all, again), SERVERS, *scales(all), rounds(all), controls(all),
-           "#{SOURCES} #{FIXED}"]
+          [cores(all), *calls(all), *pinning(all), LOOPBACK, rubies(all, again), SERVERS, *scales(all), rounds(all),
+           controls(all), "#{SOURCES} #{FIXED}"]
         end
 
         def cores(all)
@@ -34,6 +34,16 @@ module Cuttle
 
         def machine(environment)
           [environment["cores"] && Units.plural(environment["cores"], "core"), environment["cpu"]].compact.join(" of ")
+        end
+
+        # Results from before this was recorded don't have it.
+        def calls(all)
+          slow = all.filter_map { |each| each.results.environment["system_call"] }
+                    .select { |seconds| seconds >= Lab::Machine::Warnings::CALL }
+          return if slow.empty?
+
+          format("In %s a system call took up to %.1f us, several times as long as on most machines. There a server " \
+                 "that makes fewer of them gains more.", studies(slow.length), slow.max * 1e6)
         end
 
         # Servers and load are pinned. If there are too few cores, they share one.
