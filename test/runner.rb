@@ -10,10 +10,14 @@ require_relative "runner/pool"
 # CUTTLE_PROCESSES is the number of tests that run at once (default: three per core, and more while cores idle; see
 # Crew). A test whose core is also used by two others must only be late: tests have deadlines for operations that hang,
 # and assert nothing else about time.
-# CUTTLE_ONLY runs just some of them: "TestThis#test_it", one a line.
+# CUTTLE_ONLY runs just some of them: "TestThis#test_it", one a line. CUTTLE_UNTIL, in seconds since 1970, is when no
+# further test begins; how many were left out is printed.
 module Runner
-  # Nil: all. Tests that run tests ignore it.
+  # Nil: all. Tests that run tests ignore it, and UNTIL.
   ONLY = ENV.delete("CUTTLE_ONLY")&.lines(chomp: true)
+
+  # When no further test begins; nil: never.
+  UNTIL = ENV.delete("CUTTLE_UNTIL")&.then { |seconds| Time.at(Integer(seconds)) }
 
   # Calls Minitest's own methods up to where a test would run, and determines itself which tests were requested.
   module Collecting
@@ -29,7 +33,7 @@ module Runner
       Minitest::Runnable.runnables.shuffle.each { |suite| suite.run(queue, options) }
       queue.keep(ONLY) if ONLY
       4.times { GC.start } # makes loaded objects old, so that no process marks them in each of its collections
-      Pool.new(queue, reporter).run
+      Pool.new(queue, reporter, deadline: UNTIL).run
     end
   end
 

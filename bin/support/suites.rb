@@ -8,6 +8,9 @@ require_relative "suites/result"
 # side by side: tests, which run in several processes that mostly wait (test/runner.rb), and what takes a core for
 # itself. The first one's output is shown as it comes, the second one's when it ends. In the end a few tests that failed
 # run once more, with nothing beside them.
+#
+# After CUTTLE_UNTIL, in seconds since 1970, no further suite begins, and no further test of those that run; the summary
+# says what was left out. So the most important suites come first.
 module Suites
   # +environment+: variables for +task+, rake's.
   Suite = Struct.new(:name, :environment, :task)
@@ -19,10 +22,10 @@ module Suites
     # True where everything passed.
     def all
       run([[Suite.new("tests", {}, "test"), Suite.new("real apps", {}, "test:real"),
+            Suite.new("tests under sanitizers", {}, "sanitize:core"),
             Suite.new("tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"),
             Suite.new("as on other systems", { "CUTTLE_ENGINE" => "hybrid,threads" }, "platforms:elsewhere"),
-            Suite.new("other servers", {}, "test:peers"),
-            Suite.new("tests under sanitizers", {}, "sanitize:core")],
+            Suite.new("other servers", {}, "test:peers")],
            [Suite.new("house style", {}, "lint"), Suite.new("parsers under sanitizers", {}, "sanitize:parser"),
             Suite.new("fuzz targets", {}, "fuzz:smoke"), Suite.new("threads under sanitizers", {}, "sanitize:threads"),
             Suite.new("tests with Ruby 4", {}, "test:ruby4")]])
@@ -53,15 +56,20 @@ module Suites
 
     # The results of +suites+, one after the other.
     def lane(suites, out)
-      suites.map { |suite| Result.new(suite, *rake(suite.task, suite.environment, out)) }
+      suites.map do |suite|
+        time_up? ? Result.left_out(suite) : Result.new(suite, *rake(suite.task, suite.environment, out))
+      end
     end
+
+    def time_up? = ENV.key?("CUTTLE_UNTIL") && Time.now.to_i >= Integer(ENV.fetch("CUTTLE_UNTIL"))
 
     # A machine that is busy with other things must not stop a change that is right; nor may anybody overlook a race, so
     # the summary names what passes only now.
     def again(result)
       return unless result.failed.size.between?(1, MOST) && result.complete?
 
-      one_at_a_time = { "CUTTLE_ONLY" => result.failed.keys.join("\n"), "CUTTLE_PROCESSES" => "1" }
+      one_at_a_time = { "CUTTLE_ONLY" => result.failed.keys.join("\n"), "CUTTLE_PROCESSES" => "1",
+                        "CUTTLE_UNTIL" => nil }
       environment = result.suite.environment.merge(one_at_a_time)
       result.second = Result.new(result.suite, *rake(result.suite.task, environment, $stdout))
     end

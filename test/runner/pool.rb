@@ -15,9 +15,12 @@ module Runner
     # The result of a test that could not report one itself.
     Broken = Class.new(StandardError)
 
-    def initialize(queue, reporter)
+    # deadline: the Time after which no test begins, or nil.
+    def initialize(queue, reporter, deadline: nil)
       @queue = queue
       @reporter = reporter
+      @deadline = deadline
+      @left_out = 0
       @workers = []
       @crew = Crew.new
       @notes = []
@@ -33,6 +36,7 @@ module Runner
       ForkServer.unshare if defined?(ForkServer)
       @queue.timings.save
       puts "", *@notes, *@costs.to_a
+      puts "#{@left_out} tests were left out: the time is up" if @left_out.positive?
       puts @crew.report, "#{Process.times.to_a.sum.round} s of processor time"
     end
 
@@ -40,6 +44,7 @@ module Runner
 
     def empty_queue
       loop do
+        @left_out += @queue.clear if @deadline && Time.now > @deadline
         start_workers
         break if @workers.empty?
 

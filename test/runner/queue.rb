@@ -62,6 +62,11 @@ module Runner
       name
     end
 
+    # Drops all tests. Returns how many.
+    def clear
+      @left.sum { |_, tests| tests.length }.tap { @left.clear }
+    end
+
     # A process has finished +suite+.
     def leave(suite)
       @shares[suite] -= 1

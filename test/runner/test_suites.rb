@@ -123,21 +123,41 @@ class TestSuites < Minitest::Test
     assert_includes output, "no such test: TestGone#test_it"
   end
 
+  # As CI on a slow machine.
+  def test_a_suite_does_not_begin_when_the_time_is_up
+    status, output = run_suite("def test_a = flunk", environment: { "CUTTLE_UNTIL" => Time.now.to_i.to_s })
+    assert_predicate status, :success?, output
+    assert_equal "\n== summary\nLEFT OUT: flaky: the time is up\n" \
+                 "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips\n", output
+  end
+
+  # The first test takes until then, if it begins at all.
+  def test_no_test_begins_when_the_time_is_up
+    deadline = Time.now.to_i + 2
+    waiting = "def wait = (sleep(0.05) until Time.now.to_i > #{deadline})\ndef test_a = wait\ndef test_b = wait\n"
+    status, output = run_suite(waiting, variables: { "CUTTLE_UNTIL" => deadline.to_s, "CUTTLE_PROCESSES" => "1" })
+    assert_predicate status, :success?, output
+    left_out = output[/^passed: flaky, .* minutes; (\d) TESTS WERE LEFT OUT: THE TIME IS UP$/, 1].to_i
+    runs = output[/(\d) runs, 0 assertions, 0 failures, 0 errors, 0 skips\n\z/, 1].to_i
+    assert_equal 2, left_out + runs, output
+    assert_operator left_out, :>=, 1
+  end
+
   private
 
   def result(output, passed: false)
     Suites::Result.new(Suites::Suite.new("suite", {}, "it"), passed, output, 1.0)
   end
 
-  # The tests in +source+ as the one suite of a project.
-  def run_suite(source)
+  # The tests in +source+ as the one suite of a project, whose task has +variables+.
+  def run_suite(source, variables: {}, environment: {})
     Dir.mktmpdir do |directory|
       File.write("#{directory}/flaky.rb", "require 'minitest/autorun'\nclass Flaky < Minitest::Test\n#{source}\nend\n")
       command = [RbConfig.ruby, "-I#{File.expand_path("..", __dir__)}", "-rrunner", "flaky.rb"]
       File.write("#{directory}/Rakefile", "task(:it) { sh(*#{command.inspect}, verbose: false) }")
       suites = File.expand_path("../../bin/support/suites", __dir__)
-      Open3.capture2e(RbConfig.ruby, "-r#{suites}", "-e", <<~RUBY, chdir: directory).reverse
-        exit Suites.run([[Suites::Suite.new("flaky", {}, "it")]])
+      Open3.capture2e(environment, RbConfig.ruby, "-r#{suites}", "-e", <<~RUBY, chdir: directory).reverse
+        exit Suites.run([[Suites::Suite.new("flaky", #{variables}, "it")]])
       RUBY
     end
   end

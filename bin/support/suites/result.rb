@@ -22,6 +22,12 @@ module Suites
     BROKEN = /^Runner::Pool::Broken:\ (?!the\ test\ hangs)|^Interrupted\.\ Exiting
              |ERROR:\ AddressSanitizer|runtime\ error:\ |WARNING:\ ThreadSanitizer|\[BUG\]/x
 
+    # What Runner::Pool says where the time was up.
+    LEFT_OUT = /^\d+ tests were left out: the time is up$/
+
+    # The result of a suite that did not begin.
+    def self.left_out(suite) = new(suite, true, "", nil)
+
     attr_reader :suite
 
     # The result of the second run of the tests that failed; nil where there was none.
@@ -62,7 +68,10 @@ module Suites
 
     # "passed: tests, 6.1 minutes"
     def verdict
-      format("%s: %s, %.1f minutes", passed? ? "passed" : "FAILED", suite.name, @seconds / 60)
+      return "LEFT OUT: #{suite.name}: the time is up" unless @seconds
+
+      [format("%s: %s, %.1f minutes", passed? ? "passed" : "FAILED", suite.name, @seconds / 60),
+       *@output.scan(LEFT_OUT).map(&:upcase)].join("; ")
     end
 
     # What to say of each of #failed.
