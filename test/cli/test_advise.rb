@@ -64,9 +64,10 @@ class TestAdvise < Minitest::Test
     end
   end
 
-  # No database pool is known, so it stops at five threads, which serve less than 1,000/s.
+  # No database pool is known, so it stops at five threads, which serve less than 250/s.
   def test_a_limit_of_threads_auto_that_is_too_low
-    served("-w", "0", "-t", "auto", arguments: %w[--json --rate 1300]) do |out, _, _|
+    File.write("#{@directory}/config.ru", APP.sub("0.005", "0.02"))
+    served("-w", "0", "-t", "auto", arguments: %w[--json --rate 325 --for 3s]) do |out, _, _|
       advice = JSON.parse(out)
       present, choice, capped = %w[present choice capped].map { |name| advice.dig(name, "setting") }
       assert_equal [["auto", 5], capped, "auto"], [present.values_at("threads", "max_threads"), present,
