@@ -111,6 +111,14 @@ class TestStudyDocuments < Minitest::Test
     assert_operator overview.index("## Threats"), :<, overview.index("## The claims")
   end
 
+  def test_a_machine_with_slow_system_calls_is_a_threat
+    documents = [0.2e-6, 1.34e-6].map do |seconds|
+      document("../docs/studies.md", *keep("s0-ab", environment: { "system_call" => seconds }))
+    end
+    refute_includes documents[0], "a system call took"
+    assert_includes documents[1], "- In 1 study a system call took up to 1.3 us, several times as long as on most"
+  end
+
   def test_a_claim_for_more_cores_names_its_command
     overview = document("../docs/studies.md", *keep("s0-ab"))
     assert_includes overview, "the servers had 2. On a machine of 5 cores or more: `cuttle study s0.10`"

@@ -17,12 +17,14 @@ class StudiedLab
   end
 
   # missing: name of a server that is not here. run: what each run has beside. precision: what the results ask for.
+  # environment: further facts about the machine.
   # The block gets (configuration's Hash, load's Hash, block) and returns [rate, { "p50" => milliseconds, … }], and what
   # else that run has.
-  def initialize(study, scale: 1, blocks: 3, cores: 2, missing: nil, run: {}, precision: nil, &value)
+  def initialize(study, scale: 1, blocks: 3, cores: 2, missing: nil, run: {}, precision: nil, environment: {}, &value)
     @missing = missing
     @run = run
     @precision = precision
+    @environment = environment
     @study = study
     @scale = Cuttle::Studies::Scale.new(scale)
     @blocks = blocks
@@ -55,7 +57,7 @@ class StudiedLab
 
   def header
     { "type" => "lab", "schema" => "cuttle-lab/1", "id" => "made up", "started_at" => "2026-11-21T10:00:00Z",
-      "environment" => { "server_cores" => Array.new(@cores) { |number| number }, "cpu" => "none" },
+      "environment" => { "server_cores" => Array.new(@cores) { |number| number }, "cpu" => "none" }.merge(@environment),
       "study" => { "name" => @study.name, "scale" => @scale.factor, "precision" => @precision,
                    "claims" => @study.deciding }.compact, **plan.to_h }
   end
