@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../test/support/preload"
+
 # The extension built with AddressSanitizer and UndefinedBehaviorSanitizer, and the tests that go through it.
 # Leaks are not looked for: Ruby frees nothing at its end.
 SANITIZED = "tmp/sanitized"
@@ -11,6 +13,9 @@ SANITIZED_TESTS = FileList["test/{contracts,engines,http,rack,load,tls}/**/test_
                   .exclude("test/contracts/test_recognizer.rb", "test/contracts/test_testers.rb",
                            "test/load/test_*_in_chromium.rb") # a browser, in which no sanitizer can be loaded
 SANITIZED_OPTIONS = ["--exclude", "/TestPureParser/"].freeze
+
+# What a fork needs under AddressSanitizer.
+SANITIZED_FORK = File.expand_path("../test/support/sanitizer/fork.c", __dir__)
 
 namespace :sanitize do
   task :environment do
@@ -29,7 +34,8 @@ task "sanitize:core" => "sanitize:compile" do
   abort "sanitize: #{RbConfig::CONFIG["CC"]} has no AddressSanitizer" unless File.exist?(runtime)
 
   environment = {
-    "LD_PRELOAD" => runtime, "CUTTLE_EXTENSION" => File.expand_path(SANITIZED), "CUTTLE_SANITIZE" => "1",
+    "LD_PRELOAD" => [runtime, Preload.library(SANITIZED_FORK)].compact.join(" "),
+    "CUTTLE_EXTENSION" => File.expand_path(SANITIZED), "CUTTLE_SANITIZE" => "1",
     "ASAN_OPTIONS" => "detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0:abort_on_error=1",
     "UBSAN_OPTIONS" => "print_stacktrace=1"
   }
