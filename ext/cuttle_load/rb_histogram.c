@@ -48,6 +48,13 @@ static VALUE record(VALUE self, VALUE value)
 	return self;
 }
 
+/* clear -> self: without values, as a new one; a new one takes 264 kB. */
+static VALUE clear(VALUE self)
+{
+	histogram_clear(get(self));
+	return self;
+}
+
 /* add(other, times = 1) -> self: adds other's values, each +times+ times. Exact, because slots are added. */
 static VALUE add(int argc, VALUE *argv, VALUE self)
 {
@@ -200,6 +207,7 @@ void init_histogram(VALUE module)
 	rb_define_singleton_method(class, "lowest", lowest, 1);
 	rb_define_singleton_method(class, "highest", highest, 1);
 	rb_define_method(class, "record", record, 1);
+	rb_define_method(class, "clear", clear, 0);
 	rb_define_method(class, "add", add, -1);
 	rb_define_method(class, "fill", fill, 6);
 	rb_define_method(class, "pairs", pairs, 0);

@@ -106,6 +106,12 @@ class TestLoadHistogram < Minitest::Test
     assert_equal skewed.value_at(50), twice.value_at(50)
   end
 
+  def test_a_cleared_one_is_as_a_new_one
+    histogram = Histogram.new.add(skewed).record(Histogram::MAX * 2).clear
+    assert_equal Cuttle::Load::Histograms.to_h(Histogram.new), Cuttle::Load::Histograms.to_h(histogram)
+    assert_equal Cuttle::Load::Histograms.to_h(skewed), Cuttle::Load::Histograms.to_h(histogram.add(skewed))
+  end
+
   def test_values_out_of_range_are_clipped_and_counted
     histogram = Histogram.new.record(-5).record(Histogram::MAX * 2)
 

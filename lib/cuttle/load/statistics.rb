@@ -17,8 +17,9 @@ module Cuttle
       def quantile(values, share)
         sorted = values.sort
         place = share * (sorted.length - 1)
-        below = sorted[place.floor]
-        below + (sorted[place.ceil] - below) * (place - place.floor)
+        index = place.floor
+        below = sorted[index]
+        below + (sorted[place.ceil] - below) * (place - index)
       end
 
       def median(values)
@@ -43,11 +44,17 @@ module Cuttle
 
       # Bootstrap intervals of +confidence+ (Efron's percentile method) for the numbers that the block computes from
       # resamples of two samples, whose sizes are +one+ and +other+. The block gets two Arrays of indexes. Returns
-      # [[low, high], …].
-      def bootstrap(one, other, resamples: 1000, confidence: 0.95, random: Random.new(1))
-        rows = Array.new(resamples) { yield resample(one, random), resample(other, random) }
+      # [[low, high], …]. The same call gives the same resamples.
+      def bootstrap(one, other, resamples: 1000, confidence: 0.95)
+        rows = picks(one, other, resamples).map { |picked| yield(*picked) }
+        rows.transpose.map { |values| middle(values, confidence) }
+      end
+
+      # [low, high]: the share +confidence+ of +values+ lies between them, and as many below as above.
+      def middle(values, confidence)
         tail = (1 - confidence) / 2
-        rows.transpose.map { |values| [quantile(values, tail), quantile(values, 1 - tail)] }
+        sorted = values.sort
+        [quantile(sorted, tail), quantile(sorted, 1 - tail)]
       end
 
       # The confidence to use in the percentile method so that its intervals have +confidence+. Intervals of few values
@@ -59,8 +66,21 @@ module Cuttle
         1 - 2 * Normal.below(-reach)
       end
 
+      SMALL = 40 # values
+
+      # The resamples. Those of small samples are cached, because a report needs the same many times.
+      def picks(one, other, resamples)
+        @picks ||= {}
+        @picks.fetch([one, other, resamples]) do |key|
+          random = Random.new(1)
+          drawn = Array.new(resamples) { [resample(one, random), resample(other, random)].freeze }
+          @picks[key] = drawn if one + other <= SMALL
+          drawn
+        end
+      end
+
       def resample(length, random)
-        Array.new(length) { random.rand(length) }
+        Array.new(length) { random.rand(length) }.freeze
       end
 
       # The Kolmogorov-Smirnov distance of +values+ from a distribution function (the block), and the probability that

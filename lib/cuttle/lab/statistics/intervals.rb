@@ -10,17 +10,14 @@ module Cuttle
         module_function
 
         # An Estimate of the statistic that the Ruby block computes from an Array of blocks. With fewer than 2 blocks
-        # there is no interval. The same seed gives the same result.
-        def estimate(blocks, confidence: CONFIDENCE, resamples: RESAMPLES, seed: 1)
+        # there is no interval. The same blocks give the same result.
+        def estimate(blocks, confidence: CONFIDENCE, resamples: RESAMPLES)
           value = yield blocks
           return Estimate.new(value, nil, nil, blocks.length) if blocks.length < 2
 
-          options = { resamples: resamples, confidence: Load::Statistics.expanded(confidence, blocks.length),
-                      random: Random.new(seed) }
-          resampled = Load::Statistics.bootstrap(blocks.length, 0, **options) do |picked,|
-            [yield(blocks.values_at(*picked))]
-          end
-          Estimate.new(value, *resampled.first, blocks.length)
+          found = Load::Statistics.picks(blocks.length, 0, resamples).map { |picked,| yield blocks.values_at(*picked) }
+          bounds = Load::Statistics.middle(found, Load::Statistics.expanded(confidence, blocks.length))
+          Estimate.new(value, *bounds, blocks.length)
         end
       end
 
