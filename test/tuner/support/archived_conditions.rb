@@ -20,9 +20,10 @@ module ArchivedConditions
   # Share of its processes' computing power; above it, a condition does not show how long requests wait.
   BUSY = 0.8
 
-  # The waiting that a calibration looks for, in seconds at most, and how often it halves that.
+  # The waiting that a calibration looks for, in seconds: at most, and how exactly.
   LONGEST = 0.008
-  BISECTIONS = 10
+  PRECISION = LONGEST / 1024
+  TRIALS = 10 # at most; two or three are usual
 
   # Connections from which the server's own cost is most of what a waiting app costs.
   MANY = 500
@@ -178,18 +179,20 @@ module ArchivedConditions
   end
 
   # CPU time as it was measured, unless uneven requests were shorter than their mean by chance; as much waiting as makes
-  # the forecast rate the measured one.
+  # the forecast rate the measured one. By Little's law, a step is what requests take longer than forecast.
   def calibration(condition)
     cpu = [condition.measured[:cpu] - (condition.work.cpu_ms / 1000), 0.0].max
     return Calibration.new(cpu, 0.0) if condition.busy > BUSY
 
-    low, high = 0.0, LONGEST
-    BISECTIONS.times do
-      middle = (low + high) / 2
-      rate = forecast(condition, Calibration.new(cpu, middle))[:rate]
-      rate > condition.measured[:rate] ? low = middle : high = middle
+    at_once = [condition.demand.connections, condition.setting.slots * condition.setting.processes].min
+    wait = 0.0
+    TRIALS.times do
+      rate = forecast(condition, Calibration.new(cpu, wait))[:rate]
+      missing = (at_once / condition.measured[:rate]) - (at_once / rate)
+      before, wait = wait, (wait + missing).clamp(0.0, LONGEST)
+      break if (wait - before).abs < PRECISION
     end
-    Calibration.new(cpu, low)
+    Calibration.new(cpu, wait)
   end
 
   def forecast(condition, calibration)

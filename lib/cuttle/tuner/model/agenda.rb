@@ -15,6 +15,7 @@ module Cuttle
 
         def initialize(machine)
           @machine = machine
+          @cores = machine.cores
           @now = @done = @used = 0.0
           @computing = []
           @waiting = []
@@ -36,34 +37,35 @@ module Cuttle
 
         # Advances the time to the next event and returns its job.
         def next
-          waits, computes = @waiting.last, @computing.last
-          ends = @now + ((computes.due - @done) / @speed) if computes
-          return next_computed(ends) unless waits && (ends.nil? || waits.due <= ends)
+          waits = @waiting.last
+          if (computes = @computing.last)
+            time = @now + ((computes.due - @done) / @speed)
+            computes = nil if waits && waits.due <= time
+          end
+          advance(computes ? time : waits.due)
+          return @waiting.pop unless computes
 
-          advance(waits.due)
-          @waiting.pop
+          @computing.pop
+          @done = computes.due
+          @speed = @machine.speed(@computing.length) unless @computing.empty?
+          computes
         end
 
         private
 
-        def next_computed(time)
-          advance(time)
-          job = @computing.pop
-          @done = job.due
-          @speed = @machine.speed(@computing.length) unless @computing.empty?
-          job
-        end
-
         def advance(time)
           passed = time - @now
           @done += passed * @speed
-          @used += passed * [@computing.length, @machine.cores].min
+          @used += passed * [@computing.length, @cores].min
           @now = time
         end
 
-        # Both lists are in descending order, so the next event is at the end.
+        # Both lists are in descending order, so the next event is at the end. Most computing jobs come there.
         def insert(list, job)
-          list.insert(list.bsearch_index { |other| other.due <= job.due } || list.length, job)
+          due = job.due
+          return list << job if list.empty? || list.last.due > due
+
+          list.insert(list.bsearch_index { |other| other.due <= due }, job)
         end
       end
     end

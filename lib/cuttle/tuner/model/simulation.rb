@@ -25,6 +25,8 @@ module Cuttle
         # draws: from Work#draws. contention: as in a Profile.
         def initialize(rules:, machine:, draws:, random:, contention: 0.0)
           @rules = rules
+          @slots, @quantum, @pool = rules.slots, rules.quantum, rules.pool
+          @early, @in_turn = rules.early, rules.in_turn
           @machine = machine
           @draws = draws
           @random = random
@@ -88,7 +90,7 @@ module Cuttle
         def host
           best = nil
           @units.each do |unit|
-            next if unit.inside >= @rules.slots || (unit.busy && !@rules.early)
+            next if unit.inside >= @slots || (unit.busy && !@early)
 
             best = unit if best.nil? || unit.inside < best.inside
           end
@@ -98,7 +100,7 @@ module Cuttle
         def take(unit, job)
           job.unit = unit
           job.taken = @agenda.now
-          job.stretch += @contention * unit.inside / (job.waits + 1)
+          job.stretch += @contention * unit.inside / (job.waits + 1) unless @contention.zero?
           job.left = job.stretch
           unit.inside += 1
           @most = unit.inside if unit.inside > @most
@@ -113,7 +115,7 @@ module Cuttle
         end
 
         def hold(job)
-          piece = [job.left, @rules.quantum].min
+          piece = [job.left, @quantum].min
           job.left -= piece
           job.phase = :locked
           job.unit.busy = true
@@ -146,7 +148,7 @@ module Cuttle
         # Requests that already wait for the GVL come first.
         def preempt(job)
           unit = job.unit
-          return hold(job) unless unit.ready.any? || new?(unit)
+          return hold(job) if unit.ready.empty? && !new?(unit)
 
           unit.ready << job
           release(unit)
@@ -158,7 +160,7 @@ module Cuttle
           unit = job.unit
           unit.inside -= 1
           unit.busy = false
-          @queue.empty? || (unit.served && unit.ready.any?) ? release(unit) : serve(unit)
+          @queue.empty? || (unit.served && !unit.ready.empty?) ? release(unit) : serve(unit)
           answered(job)
         end
 
@@ -166,7 +168,7 @@ module Cuttle
         # alternate with them.
         def release(unit)
           unit.busy = false
-          if unit.ready.any? && !(@rules.in_turn && !unit.served && new?(unit))
+          if !unit.ready.empty? && !(@in_turn && !unit.served && new?(unit))
             unit.served = false
             hold(unit.ready.shift)
           elsif new?(unit)
@@ -175,13 +177,13 @@ module Cuttle
         end
 
         def serve(unit)
-          unit.served = @rules.in_turn
+          unit.served = @in_turn
           take(unit, @queue.shift)
         end
 
         # Whether the unit may take a new request.
         def new?(unit)
-          @queue.any? && unit.inside < @rules.slots
+          !@queue.empty? && unit.inside < @slots
         end
 
         # In a closed loop, the connection sends its next request.
@@ -201,7 +203,7 @@ module Cuttle
         def pause(job)
           job.waits -= 1
           job.left = job.stretch
-          job.unit.waiting < @rules.pool ? start_waiting(job) : job.unit.pooled << job
+          job.unit.waiting < @pool ? start_waiting(job) : job.unit.pooled << job
         end
 
         def start_waiting(job)
@@ -213,7 +215,7 @@ module Cuttle
         def waited(job)
           unit = job.unit
           unit.waiting -= 1
-          start_waiting(unit.pooled.shift) if unit.pooled.any?
+          start_waiting(unit.pooled.shift) unless unit.pooled.empty?
           want(job)
         end
       end

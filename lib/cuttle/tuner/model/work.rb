@@ -11,6 +11,7 @@ module Cuttle
       class Work
         # Random variation of each request. Without it, requests of an even profile would stay in step.
         SCATTER = 0.04
+        LOWEST, RANGE = 1 - SCATTER, 2 * SCATTER
 
         LEAST = 1e-9 # seconds of CPU time; avoids a division by 0
 
@@ -85,36 +86,37 @@ module Cuttle
         # An endless source of Draws that uses this random generator.
         def draws(random)
           choice = Deck.new(random)
-          decks = @entries.map { [Deck.new(random), Deck.new(random)] }
+          sources = @entries.map { |entry| source(entry, random) }
           bounds = @entries.map(&:weight).inject([]) { |sums, weight| [*sums, weight / @total + (sums.last || 0)] }
+          last = sources.length - 1
           lambda do
             point = choice.draw
-            index = bounds.length == 1 ? 0 : bounds.index { |bound| point <= bound } || (bounds.length - 1)
-            draw(@entries[index], *decks[index], random)
+            sources[last.zero? ? 0 : bounds.index { |bound| point <= bound } || last].call
           end
         end
 
         private
 
-        def draw(entry, deck, other, random)
-          point = deck.draw
-          cpu = entry.cpu[(point * entry.cpu.length).to_i]
-          wait = entry.wait[(rank(entry.correlation, point, other, random) * entry.wait.length).to_i]
-          waits = wait.positive? ? [whole(entry.waits, random), 1].max : 0
-          cpu *= scatter(random)
-          free = cpu * entry.unlocked
-          Draw.new([cpu - free + @overhead, LEAST].max, free, waits, waits.zero? ? 0.0 : wait * scatter(random) / waits)
-        end
-
-        # The rank of the waiting for that rank of the CPU time.
-        def rank(correlation, point, other, random)
-          return other.draw unless correlation.nonzero? && random.rand < correlation.abs
-
-          correlation.positive? ? point : 1 - point
-        end
-
-        def scatter(random)
-          1 - SCATTER + (2 * SCATTER * random.rand)
+        # The same for requests of one kind. Simulations take much of their time here.
+        def source(entry, random)
+          deck, other = Deck.new(random), Deck.new(random)
+          cpus, waitings, waits, unlocked = entry.cpu, entry.wait, entry.waits, entry.unlocked
+          correlation, share = entry.correlation, entry.correlation.abs
+          lambda do
+            point = deck.draw
+            cpu = cpus[(point * cpus.length).to_i]
+            # The rank of the waiting for that rank of the CPU time.
+            rank = if share.zero? || random.rand >= share then other.draw
+                   else
+                     correlation.positive? ? point : 1 - point
+                   end
+            wait = waitings[(rank * waitings.length).to_i]
+            number = wait.positive? ? [whole(waits, random), 1].max : 0
+            cpu *= LOWEST + (RANGE * random.rand)
+            free = cpu * unlocked
+            each = number.zero? ? 0.0 : wait * (LOWEST + (RANGE * random.rand)) / number
+            Draw.new([cpu - free + @overhead, LEAST].max, free, number, each)
+          end
         end
 
         # A random whole number with the mean +number+.
