@@ -36,6 +36,7 @@ module Cuttle
         @path = path
         @header = lines.header
         @configurations, @loads = of(Configuration, header["configurations"]), of(LoadSpec, header["loads"])
+        @by_id = [@configurations, @loads].map { |records| records.reverse.to_h { |each| [each.id, each] }.freeze }
         sort(lines)
         @damages = lines.damages.sort_by(&:line).freeze
         freeze
@@ -83,11 +84,11 @@ module Cuttle
       end
 
       def configuration(id)
-        configurations.find { |each| each.id == id }
+        @by_id.first[id]
       end
 
       def load(id)
-        loads.find { |each| each.id == id }
+        @by_id.last[id]
       end
 
       # Whether the lab stopped before its end.

@@ -18,24 +18,23 @@ module Cuttle
     class Condition
       SERVING = %i[server model like workers threads keep_alive environment flags ruby copy].freeze
       ASKING = %i[request connections requests rate poisson delay bandwidth tester].freeze
+      NOTHING = (SERVING + ASKING).to_h { |name| [name, nil] }.freeze
       OURS = "cuttle"
 
-      attr_reader(*SERVING, *ASKING)
+      attr_reader :hash
+
+      NOTHING.each_key { |name| define_method(name) { @attributes[name] } }
 
       def initialize(**attributes)
-        @attributes = (SERVING + ASKING).to_h { |name| [name, attributes[name]] }.freeze
-        @attributes.each { |name, value| instance_variable_set("@#{name}", value) }
+        @attributes = NOTHING.merge(attributes).freeze
+        @hash = @attributes.hash # conditions are keys of many Hashes
         freeze
       end
 
       def ==(other)
-        other.is_a?(Condition) && other.attributes == attributes
+        other.is_a?(Condition) && other.hash == hash && other.attributes == attributes
       end
       alias eql? ==
-
-      def hash
-        attributes.hash
-      end
 
       def with(**changes)
         Condition.new(**attributes, **changes)

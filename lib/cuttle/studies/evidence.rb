@@ -87,8 +87,10 @@ module Cuttle
 
       # The mean number of loads of a configuration, over what the results have.
       def loads
-        conditions = @findings.study.conditions.select { |condition| @findings.planned?(condition) }
-        conditions.length.fdiv(conditions.map(&:configuration).uniq.length)
+        @loads ||= begin
+          conditions = @findings.study.conditions.select { |condition| @findings.planned?(condition) }
+          conditions.length.fdiv(conditions.map(&:configuration).uniq.length)
+        end
       end
     end
   end

@@ -92,7 +92,7 @@ module Cuttle
         @verdicts ||= study.claims.flat_map do |claim|
           cores = results.environment["server_cores"].length
           reason = claim.reason(cores)
-          forecast = Forecasts.new(self).of(claim) if claim.short?(cores)
+          forecast = forecasts.of(claim) if claim.short?(cores)
           reason ? [untestable(claim, nil, reason, forecast)] : tried(claim)
         end
       end
@@ -158,6 +158,11 @@ module Cuttle
       end
 
       private
+
+      # One for all claims, which share simulations.
+      def forecasts
+        @forecasts ||= Forecasts.new(self)
+      end
 
       # For results of earlier versions, whose loads did not adapt to percentiles, this is the load as declared.
       def ids_of(condition)

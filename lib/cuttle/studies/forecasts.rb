@@ -14,6 +14,7 @@ module Cuttle
 
       def initialize(findings)
         @findings = findings
+        @runs = {} # of simulations
       end
 
       # [[Statement, ratio or nil], …]: nil if the model does not have a figure, or if it was not measured here.
@@ -36,7 +37,7 @@ module Cuttle
         return unless condition && FIGURES.key?(figure.metric)
 
         profile = profile(condition) or return
-        forecast = Tuner::Model.new(profile).forecast(setting(condition), demand(condition), cores: cores)
+        forecast = Tuner::Model.new(profile, runs: @runs).forecast(setting(condition), demand(condition), cores: cores)
         metric = Metric.fetch(figure.metric)
         FIGURES.fetch(figure.metric).call(forecast) * (condition.request.scaled? ? metric.factor(scale) : 1.0)
       end

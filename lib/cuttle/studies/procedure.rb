@@ -14,7 +14,7 @@ module Cuttle
         @servers = []
         @loads = []
         instance_exec(row, &block)
-        raise Failure, "#{row.place}: neither serve and ask nor skip" unless reason || conditions.any?
+        raise Failure, "#{row.place}: neither serve and ask nor skip" unless reason || [@servers, @loads].all?(&:any?)
       end
 
       # Returns a Study::Entry.

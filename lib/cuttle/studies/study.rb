@@ -30,12 +30,14 @@ module Cuttle
 
       def initialize(**attributes)
         ATTRIBUTES.each { |name| instance_variable_set("@#{name}", attributes.fetch(name)) }
+        @by_id = entries.group_by { |entry| entry.row.id }
+        @kept = {} # what follows from the attributes, when it is known
         freeze
       end
 
       # Published ids.
       def ids
-        entries.map { |entry| entry.row.id }.uniq
+        @by_id.keys
       end
 
       # Whether a word of the command line selects the study or a part of it.
@@ -87,7 +89,7 @@ module Cuttle
 
       # All conditions, each once.
       def conditions
-        entries.flat_map(&:conditions).uniq
+        @kept[:conditions] ||= entries.flat_map(&:conditions).uniq.freeze
       end
 
       # The A/A control: the Condition that is measured twice, and its copy; in a closed loop, if there is one.
@@ -113,9 +115,8 @@ module Cuttle
 
       # Entries with this id and these columns.
       def entries_of(id, columns = {})
-        entries.select do |entry|
-          entry.row.id == id && columns.all? { |name, value| entry.row[name.to_s] == value.to_s }
-        end
+        wanted = columns.to_h { |name, value| [name.to_s, value.to_s] }
+        @by_id.fetch(id, []).select { |entry| wanted.all? { |name, value| entry.row[name] == value } }
       end
 
       private
@@ -123,11 +124,19 @@ module Cuttle
       # The number of responses that the percentiles need that claims use for a condition; 0 without such a percentile.
       def least(condition)
         own = condition.copy == CONTROL ? condition.with(copy: nil) : condition
-        figures = claims.flat_map { |claim| claim.statements.flat_map(&:figures) }.select(&:percentile)
-        told = figures.uniq.select do |figure|
-          entries_of(figure.id, figure.columns).any? { |entry| entry.conditions.include?(own) }
+        percentile = percentiles[own]
+        percentile ? (BEYOND * 100.0 / (100 - percentile)).ceil : 0
+      end
+
+      # { condition => the highest percentile that claims use for it }
+      def percentiles
+        @kept[:percentiles] ||= begin
+          figures = claims.flat_map { |claim| claim.statements.flat_map(&:figures) }.uniq.select(&:percentile)
+          pairs = figures.flat_map do |figure|
+            entries_of(figure.id, figure.columns).flat_map(&:conditions).product([figure.percentile])
+          end
+          pairs.group_by(&:first).transform_values { |all| all.map(&:last).max }
         end
-        told.map { |figure| (BEYOND * 100.0 / (100 - figure.percentile)).ceil }.max.to_i
       end
 
       # The first two conditions that differ only in the number of their copy; or none.
