@@ -49,8 +49,7 @@ class RawClient
   def initialize(uri, timeout)
     @timeout = timeout
     @socket = connect(uri)
-    @buffer = String.new(encoding: Encoding::BINARY)
-    @room = "".b # for each read, so that many small ones don't make Ruby collect garbage
+    @buffer = "".b
     @ended = false
   end
 
@@ -121,7 +120,7 @@ class RawClient
   def fill
     return if @ended
 
-    bytes = @socket.read_nonblock(65_536, @room, exception: false)
+    bytes = @socket.read_nonblock(65_536, room, exception: false)
     return wait(:readable) && fill if bytes == :wait_readable
 
     @ended = bytes.nil?
@@ -138,8 +137,16 @@ class RawClient
       raise "nothing #{event} within #{@timeout} s; so far: #{@buffer[0, 500].inspect}"
   end
 
+  # All of it without a copy: it may be megabytes.
   def take(count)
-    @buffer.slice!(0, count)
+    return @buffer.slice!(0, count) if count < @buffer.bytesize
+
+    @buffer.tap { @buffer = "".b }
+  end
+
+  # One String for the reads of a thread's clients, so that clients don't make Ruby collect garbage.
+  def room
+    Thread.current[:raw_client_room] ||= "".b
   end
 
   def next_response(request)

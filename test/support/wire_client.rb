@@ -42,8 +42,7 @@ class WireClient
   # uses TLS.
   def initialize(address, deadline: Eventually::PATIENCE, receive_buffer: nil, from: nil, first: nil, tls: nil)
     @deadline = deadline
-    @buffer = String.new(encoding: Encoding::BINARY)
-    @room = "".b # for each read, so that many small ones don't make Ruby collect garbage
+    @buffer = "".b
     @ended = nil
     @sent = false
     @socket = connect(address, receive_buffer, from)
@@ -85,6 +84,14 @@ class WireClient
     @socket.shutdown(Socket::SHUT_WR)
     self
   rescue Errno::ENOTCONN
+    self
+  end
+
+  # Receives +after+ octets at the speed of this client, and then as fast as the server sends: a client that was slow
+  # for long enough need not be slow to the end.
+  def hurry(after: 0)
+    fill until @buffer.bytesize >= after || @ended
+    @socket.setsockopt(:SOCKET, :RCVBUF, READ)
     self
   end
 
@@ -162,7 +169,7 @@ class WireClient
 
   # Receives once, for at most +seconds+; for a client that reads at its own speed.
   def fill(seconds = @deadline, most: READ)
-    octets = @socket.read_nonblock(most, @room, exception: false)
+    octets = @socket.read_nonblock(most, room, exception: false)
     if octets == :wait_readable
       raise Silence, "the peer sent nothing for #{seconds} s" unless @socket.wait_readable(seconds)
 
@@ -198,7 +205,15 @@ class WireClient
     fill
   end
 
-  def take(count) = @buffer.slice!(0, count)
+  # All of it without a copy: it may be megabytes.
+  def take(count)
+    return @buffer.slice!(0, count) if count < @buffer.bytesize
+
+    @buffer.tap { @buffer = "".b }
+  end
+
+  # One String for the reads of a thread's clients, so that clients don't make Ruby collect garbage.
+  def room = Thread.current[:wire_client_room] ||= "".b
 
   def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 end

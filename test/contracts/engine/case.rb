@@ -17,12 +17,14 @@ module EngineContract
   # of each stop with a persistent connection.
   TIMES = %w[--request-timeout 600 --write-timeout 600 --min-rate 0 --drain-grace 0.5].freeze
 
+  # Octets that slow clients read slowly, in many pieces. They read the rest fast, which costs less.
+  SLOWLY = 500_000
+
   # A limit in seconds for everything. Only an operation that hangs takes as long.
   DEADLINE = Eventually::PATIENCE
 
   # One engine as users run it: the process `cuttle serve`, alone or with two workers, with one core and one poller back
-  # end. Most tests share a server, which the first of them starts as users do. A ForkServer starts the servers of the
-  # other tests.
+  # end. Most tests share a server, which the first of them starts as users do. A ForkServer starts the other servers.
   class Case < Minitest::Test
     include Eventually
 
@@ -31,6 +33,9 @@ module EngineContract
     # The parts of RubyGems that nio4r needs. Loading RubyGems would take as long as the start of a server without it.
     PLATFORM = "-r#{File.expand_path("platform.rb", __dir__)}".freeze
     LOCK = Monitor.new
+
+    # The report of AddressSanitizer for a process that ends in a fiber, whose stack it doesn't know.
+    FIBER_STACK = /^==\d+==WARNING: ASan is ignoring requested __asan_handle_no_return.*\n(?!==)(?:.+\n){2}/
 
     class << self
       attr_reader :engine, :workers, :ractors, :backend, :core, :tls, :auto
@@ -61,14 +66,31 @@ module EngineContract
       end
       alias to_s name
 
-      # The server that tests share. Several threads of one test may request it first.
-      def shared
-        LOCK.synchronize { @shared ||= start(forked: false).tap { |server| Minitest.after_run { server.finish } } }
+      # The server with these flags that tests share: without flags, as users start it. It must end in order, and with
+      # +said+ on its standard error. Several threads of one test may request it first.
+      def shared(*flags, said: //)
+        LOCK.synchronize do
+          (@shared ||= {})[flags] ||= start(*flags, **(flags.empty? ? { forked: false } : {})).tap do |server|
+            Minitest.after_run { finish(server, said) }
+          end
+        end
+      end
+
+      # Ends a server, which must have nothing to complain of.
+      def finish(server, said)
+        server.stop
+        err = server.err.sub(FIBER_STACK, "")
+        return if server.status.success? && (said.is_a?(Regexp) ? err.match?(said) : err == said)
+
+        raise "a server that #{name} shared ended with #{server.status.inspect}, and said #{server.err}"
+      ensure
+        server.finish
       end
 
       # A new server: the command line's with +flags+, or +script+ with its arguments. +env+: variables. +forked+: the
       # fork server starts it, so the test must not depend on what is loaded when.
       def start(*flags, script: nil, env: {}, forked: script.nil? && ractors.zero?)
+        flags += %w[--no-warmup] if forked # what the fork server has loaded is old already
         Serving::ServingProcess.new(script || serve(flags), env: variables.merge(env),
                                                             fork_server: (fork_server if forked))
                                .tap(&:wait_until_ready)
@@ -134,9 +156,6 @@ module EngineContract
     # tests.)
     def at_once = traits.capacity(threads: THREADS..THREADS, max_fibers: FIBERS)
 
-    # The report of AddressSanitizer for a process that ends in a fiber, whose stack it doesn't know.
-    FIBER_STACK = /^==\d+==WARNING: ASan is ignoring requested __asan_handle_no_return.*\n(?!==)(?:.+\n){2}/
-
     # Runs the block against a new server (see Case.start), which must end in order, with +said+ on its standard error
     # (a String, or a Regexp that matches it). Returns the block's value.
     def with_server(*flags, said: "", **process)
@@ -151,6 +170,15 @@ module EngineContract
     ensure
       leave
       @server&.finish
+      @server = nil
+    end
+
+    # Runs the block against a server that this test shares with others (see Case.shared).
+    def with_shared_server(*flags, **options)
+      @server = self.class.shared(*flags, **options)
+      yield
+    ensure
+      leave
       @server = nil
     end
 

@@ -90,7 +90,7 @@ module EngineContract
         ["/large?3000000", "/stream?3000000"].each do |target|
           client = connect(receive_buffer: 4_096).write(get("/") * (MOST - 1) + get(target))
           (MOST - 1).times { client.response }
-          response = client.response
+          response = client.hurry(after: SLOWLY).response
           assert_equal [3_000_000, true], [response.body.bytesize, response.close?], target
           assert_equal :closed, client.ending
         end
@@ -111,6 +111,6 @@ module EngineContract
 
     private
 
-    def with_quota(&block) = with_server("--max-requests", MOST.to_s, &block)
+    def with_quota(&block) = with_shared_server("--max-requests", MOST.to_s, said: "", &block)
   end
 end

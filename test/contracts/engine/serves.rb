@@ -31,7 +31,7 @@ module EngineContract
     def test_gives_a_large_response_to_a_slow_client
       %w[/large?3000000 /stream?3000000].each do |target|
         client = connect(receive_buffer: 4_096)
-        assert_equal 3_000_000, client.ask(get(target)).body.bytesize, target
+        assert_equal 3_000_000, client.write(get(target)).hurry(after: SLOWLY).response.body.bytesize, target
         assert_equal "hello", ask_again(client, get("/")).body
       end
     end
@@ -53,7 +53,7 @@ module EngineContract
       readers = Array.new(capacity + 1) { connect(receive_buffer: 4_096).write(get("/large?8000000")) }
       readers.each { |client| assert client.heard?(DEADLINE) }
       assert_serves
-      assert_equal 8_000_000, readers.last.response.body.bytesize
+      assert_equal 8_000_000, readers.last.hurry(after: SLOWLY).response.body.bytesize
     end
 
     # Each hammering connection always has a request waiting; a new one must still get its turn.

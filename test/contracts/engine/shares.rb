@@ -87,7 +87,7 @@ module EngineContract
       reader = connect(receive_buffer: 4_096).write(get("/large?8000000"))
       assert reader.heard?(DEADLINE)
       hold_all
-      assert_equal 8_000_000, reader.response.body.bytesize
+      assert_equal 8_000_000, reader.hurry(after: SLOWLY).response.body.bytesize
     end
 
     def test_deadlines_fire_while_every_thread_is_in_the_app

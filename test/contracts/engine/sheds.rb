@@ -9,6 +9,8 @@ module EngineContract
 
     private
 
+    def with_short_queue(&block) = with_shared_server(*bounded, "--queue-timeout", "0.3", said: "", &block)
+
     # As #hold_all, for a server with a short queue timeout. If its threads run late, a request is refused although a
     # thread is free, and the client sends it again.
     def hold_all_in_time
@@ -42,7 +44,7 @@ module EngineContract
     def test_requests_that_wait_too_long_are_refused
       skip "clients that wait are in the backlog" unless traits.evented?
 
-      with_server(*bounded, "--queue-timeout", "0.3") do
+      with_short_queue do
         await_all
         holders = hold_all_in_time
         clients = Array.new(3) { connect.tap { |client| assert_refusal client.ask(get("/")) } }
@@ -92,7 +94,7 @@ module EngineContract
 
     # /push answers how many of them have run. The request that waits too long was behind them.
     def test_requests_whose_clients_have_gone_never_run
-      with_server(*bounded, "--queue-timeout", "0.3") do
+      with_short_queue do
         holders = hold_all_in_time
         20.times { connect.write(get("/push?gone")).reset }
         assert_refusal connect.ask(get("/push?late"))
