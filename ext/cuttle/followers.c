@@ -39,6 +39,7 @@ static void summon_leader(struct cuttle_loop *loop)
 {
 	loop->followers.leader->summoned = true;
 	loop->followers.leader_in_kernel = false;
+	loop->followers.leader_returning = true;
 	loop->type->wake(loop->backend);
 }
 
@@ -104,7 +105,7 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	pthread_mutex_unlock(&loop->lock);
 	count = loop->type->wait(loop->backend, events, CUTTLE_EVENTS, patience);
 	pthread_mutex_lock(&loop->lock);
-	followers->leader_in_kernel = false;
+	followers->leader_in_kernel = followers->leader_returning = false;
 	cuttle_loop_note(loop, events, count);
 	return count != 0 || atomic_load(&followers->woken); /* a signal is for Ruby: no other thread may notice it */
 }

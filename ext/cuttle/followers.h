@@ -59,6 +59,7 @@ struct cuttle_followers {
 	uint32_t parked_count;
 	struct cuttle_follower *leader; /* in the kernel, standing by, or on its way to the GVL */
 	bool leader_in_kernel;          /* and was not called back */
+	bool leader_returning;          /* was called back, but is still in the kernel */
 	uint64_t sleeps_until;          /* the end of its wait in the kernel, unless it is woken */
 	bool standing_by;               /* the leader leaves the work to a thread in the app that will soon be back */
 	bool shared;                    /* several threads may run the app at once */

@@ -37,13 +37,19 @@ static uint64_t unpolled(const struct cuttle_loop *loop)
 	return cuttle_now() - loop->looked;
 }
 
+/* Whether a Ruby thread is in the kernel, called back or not. If the io thread waited there too, it could take the wake
+ * that calls that thread. */
+static bool led_from_kernel(const struct cuttle_loop *loop)
+{
+	return loop->followers.leader_in_kernel || loop->followers.leader_returning;
+}
+
 static bool needed(const struct cuttle_loop *loop)
 {
-	const struct cuttle_followers *followers = &loop->followers;
-	bool nobody = !followers->leader && followers->parked_count == 0;
+	bool nobody = cuttle_followers_free(&loop->followers) == 0;
 
 	return loop->busy > 0 && unpolled(loop) >= PATIENCE &&
-	       (nobody || (looks_after_requests(loop) && !followers->leader_in_kernel));
+	       (nobody || (looks_after_requests(loop) && !led_from_kernel(loop)));
 }
 
 /* Handles what was reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
@@ -86,7 +92,7 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 		cuttle_loop_note(loop, events, count);
 	}
 	cuttle_followers_pass_on(loop); /* the last reports to this thread are work for those that are back */
-	if (loop->followers.leader && (loop->followers.leader->summoned || loop->followers.leader_in_kernel))
+	if (led_from_kernel(loop))
 		loop->type->wake(loop->backend); /* and it may have consumed their wake */
 }
 
