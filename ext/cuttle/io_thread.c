@@ -44,11 +44,18 @@ static bool led_from_kernel(const struct cuttle_loop *loop)
 	return loop->followers.leader_in_kernel || loop->followers.leader_returning;
 }
 
+/* Whether the app may keep the GVL: a request is in it, or a thread is on its way to the GVL, which a thread of the
+ * app's own can keep without any request. */
+static bool app_may_run(const struct cuttle_loop *loop)
+{
+	return loop->busy > 0 || (looks_after_requests(loop) && loop->followers.leader && !led_from_kernel(loop));
+}
+
 static bool needed(const struct cuttle_loop *loop)
 {
 	bool nobody = cuttle_followers_free(&loop->followers) == 0;
 
-	return loop->busy > 0 && unpolled(loop) >= PATIENCE &&
+	return app_may_run(loop) && unpolled(loop) >= PATIENCE &&
 	       (nobody || (looks_after_requests(loop) && !led_from_kernel(loop)));
 }
 
@@ -103,7 +110,7 @@ static void rest(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)
 	uint64_t time = unpolled(loop);
 	bool quiet = time >= PATIENCE;
 
-	io_thread->asleep = quiet && loop->busy == 0 && !cuttle_followers_unled(loop);
+	io_thread->asleep = quiet && !app_may_run(loop) && !cuttle_followers_unled(loop);
 	if (io_thread->asleep)
 		pthread_cond_wait(&io_thread->called, &loop->lock);
 	if (!io_thread->asleep)
@@ -170,6 +177,16 @@ void cuttle_io_thread_alert(struct cuttle_loop *loop)
 	} else if (io_thread && io_thread->in_kernel && !io_thread->on_duty && !loop->followers.leader_in_kernel) {
 		loop->type->wake(loop->backend);
 	}
+}
+
+void cuttle_io_thread_note_leader(struct cuttle_loop *loop)
+{
+	const struct cuttle_io_thread *io_thread = loop->io_thread;
+
+	if (!io_thread || !looks_after_requests(loop))
+		return;
+	if (io_thread->asleep || (io_thread->in_kernel && unpolled(loop) >= PATIENCE)) /* under load it is awake */
+		cuttle_io_thread_alert(loop);
 }
 
 void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline)

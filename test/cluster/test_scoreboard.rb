@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "io/nonblock"
 
 # What workers publish to each other.
 class TestScoreboard < Minitest::Test
@@ -209,6 +210,27 @@ class TestScoreboard < Minitest::Test
     end
   end
 
+  # No request is in the app there, but a thread of the app's own has the GVL for long.
+  def test_a_request_goes_on_when_its_new_worker_computes_between_requests
+    skip "needs fiddle" unless writes_with_the_gvl
+
+    scoreboard = Cuttle::Scoreboard.new(3, 1, 3)
+    assert scoreboard.take(0)
+    kept, keeps = IO.pipe
+    start_worker(scoreboard, 1) do
+      Thread.new { keep_gvl(keeps, scoreboard, 1) }
+      serve(scoreboard, 1)
+    end
+    kept.readpartial(1)
+    start_worker(scoreboard, 2)
+    with_kept_clients(scoreboard, 1) do |poller, clients|
+      ask(clients[0])
+      assert_given_away(poller, clients[0], place: 2)
+    end
+  ensure
+    [kept, keeps].each { |pipe| pipe&.close }
+  end
+
   # A request that waits counts nowhere yet, so that no count goes back when it is given away.
   def test_a_request_counts_where_it_is_answered
     scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
@@ -277,12 +299,28 @@ class TestScoreboard < Minitest::Test
     exchange.path.tap { exchange.respond(200, {}, [""]) }
   end
 
-  # The client's request goes to place 1, as its first one, while the engine of this one is full.
-  def assert_given_away(poller, client)
+  # The client's request goes to that place, as its first one, while the engine of this one is full.
+  def assert_given_away(poller, client, place: 1)
     waiting = Thread.new { poller.next(nil, 0) }
-    assert_match(/ 1 of place 1\z/, answer(client))
+    assert_match(/ 1 of place #{place}\z/, answer(client))
     poller.wake
     assert_equal false, waiting.value
+  end
+
+  # The function write of the C library, which a thread calls with the GVL; nil: there is no fiddle.
+  def writes_with_the_gvl
+    require "fiddle"
+    types = [Fiddle::TYPE_INT, Fiddle::TYPE_VOIDP, Fiddle::TYPE_SIZE_T]
+    Fiddle::Function.new(Fiddle.dlopen(nil)["write"], types, Fiddle::TYPE_SSIZE_T, need_gvl: true)
+  rescue LoadError
+    nil
+  end
+
+  # Keeps the GVL once the worker of that place waits for requests, until somebody reads all that this writes.
+  def keep_gvl(pipe, scoreboard, place)
+    Eventually.eventually("the worker of place #{place}") { scoreboard.to_a[place].last }
+    pipe.nonblock = false
+    writes_with_the_gvl.call(pipe.fileno, "x" * 1_000_000, 1_000_000)
   end
 
   # Clients that have had an answer each.
