@@ -40,19 +40,20 @@ module Runner
         suite, name = Marshal.load(@socket)
         return unless name
 
-        before = [cpu, elsewhere]
+        before = costs
         result = Minitest.run_one_method(Minitest::Runnable.runnables[suite], name)
-        result.metadata.update(cpu: cpu - before[0], elsewhere: elsewhere - before[1])
+        result.metadata.update(costs.merge(before) { |_, late, early| late - early })
       end
     rescue EOFError
       nil # the parent has ended
     end
 
-    # Seconds of processor time, including ended child processes.
-    def cpu = Process.times.to_a.sum
-
-    # The same of processes that a fork server has started for this one.
-    def elsewhere = defined?(ForkServer) ? ForkServer.seconds : 0
+    # Seconds of processor time so far: of this process and its ended children, of processes that fork servers have
+    # started for it, and those of the latter that it will have as its own when the fork server ends.
+    def costs
+      elsewhere, late = defined?(ForkServer) ? [ForkServer.seconds, ForkServer.seconds_of_own] : [0, 0]
+      { cpu: Process.times.to_a.sum, elsewhere: elsewhere, late: late }
+    end
 
     # Work that suites leave for the end, because they have servers or files.
     def after_run = Minitest.class_variable_get(:@@after_run)

@@ -90,7 +90,7 @@ module Runner
     def record(worker, result)
       @reporter.record(result)
       @costs.note(worker.suite, result)
-      worker.count(result.metadata[:cpu])
+      worker.count(result.metadata.values_at(:cpu, :late).sum)
       @queue.timings.note(worker.suite, result.name, result.time)
       return if result.passed? || result.skipped?
 

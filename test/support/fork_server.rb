@@ -43,6 +43,7 @@ class ForkServer
 
   @shared = {}
   @origins = {}
+  @own = []
   @lock = Mutex.new
 
   class << self
@@ -68,6 +69,9 @@ class ForkServer
     # Seconds of processor time of the processes that the shared ones have started and that have ended.
     def seconds = @shared.each_value.sum(&:seconds)
 
+    # Those of them that count again at the end of this process, because their Origin is its child.
+    def seconds_of_own = @shared.sum { |kind, server| @own.include?(kind) ? server.seconds : 0 }
+
     private
 
     def origin(env, core)
@@ -76,7 +80,10 @@ class ForkServer
 
     # The one that this process shares with others, or one that ends with this process.
     def own_origin(env, core)
-      @origins[[env, core]] || origin(env, core).tap { |own| Minitest.after_run { own.stop } }
+      @origins[[env, core]] || origin(env, core).tap do |own|
+        @own << [env, core]
+        Minitest.after_run { own.stop }
+      end
     end
   end
 
