@@ -10,6 +10,9 @@ require "socket"
 class ForkServer
   PROGRAM = File.expand_path("fork_server/program.rb", __dir__)
 
+  # For `cuttle serve`: what the fork server has loaded is old already, and makes up most of a server's memory.
+  FLAGS = %w[--no-warmup].freeze
+
   # How a process ended. Only its parent has a Process::Status.
   Status = Struct.new(:exitstatus, :termsig) do
     def success? = exitstatus&.zero?

@@ -34,10 +34,11 @@ module Serving
 
   # `cuttle serve ARGS` in its own process, on a free port of 127.0.0.1 unless +args+ give one. Yields it when it is
   # ready, or when it has ended (see ServingProcess#running?). +options+ are ServingProcess.new's. +forked+: a
-  # ForkServer starts it, which costs less CPU time; for tests that don't depend on what is loaded when, and that
-  # execute no program in the server's place.
+  # ForkServer starts it, which costs less CPU time; for tests that don't depend on what is loaded when, or old, and
+  # that execute no program in the server's place.
   def serving_process(*args, chdir: ROOT, forked: false, **options)
     options[:fork_server] = ForkServer.shared if forked
+    args = [*args, *ForkServer::FLAGS] if forked
     args = [*args, "-b", "tcp://127.0.0.1:0"] unless args.any? { |arg| arg.match?(/\A(-b|-p|--bind|--port)/) }
     process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", *args], chdir: chdir, **options)
     process.wait_until_ready

@@ -90,7 +90,7 @@ module EngineContract
       # A new server: the command line's with +flags+, or +script+ with its arguments. +env+: variables. +forked+: the
       # fork server starts it, so the test must not depend on what is loaded when.
       def start(*flags, script: nil, env: {}, forked: script.nil? && ractors.zero?)
-        flags += %w[--no-warmup] if forked # what the fork server has loaded is old already
+        flags += ForkServer::FLAGS if forked
         Serving::ServingProcess.new(script || serve(flags), env: variables.merge(env),
                                                             fork_server: (fork_server if forked))
                                .tap(&:wait_until_ready)

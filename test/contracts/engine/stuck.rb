@@ -10,7 +10,7 @@ module EngineContract
       with_stuck_server do |server|
         client = hold
         assert_answered_for client
-        where = %r{(\t.*\n)*\t.*app\.ru:\d+:in .*hold'$}
+        where = %r{(\t.*\n)*\t.*app\.rb:\d+:in .*hold'$}
         assert_reported(server, %r{^cuttle: "GET /hold" has been stuck in the app for \d+\.\d s .* is at\n#{where}})
         open_gates
         assert_reported(server, /the request was answered with 503.*\(IOError\)/)
