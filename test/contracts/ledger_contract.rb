@@ -139,7 +139,7 @@ module LedgerContract
         eventually("the response") { client.heard?(0) }
         passed = let_pass(MOMENT)
         assert_equal 0, server.ledger[:total][:count]
-        assert_equal body.bytesize, client.response.body.bytesize
+        assert_equal body.bytesize, client.hurry.response.body.bytesize
         assert_takes passed, counted(1)[:write]
       end
     end

@@ -1,15 +1,12 @@
 # frozen_string_literal: true
 
 require "digest/sha2" # "digest" alone loads it at its first use, and fails where threads do so at once
+require_relative "support/spool_octets"
 
-# Large bodies in both directions. A body of n octets is what `Octets.of(n)` in test_spool.rb makes.
+# Large bodies in both directions: of n octets, SpoolOctets.of(n).
 class SpoolApp
   PLAIN = { "content-type" => "text/plain" }.freeze
   PIECE = 20_000
-
-  def self.octets(size)
-    Random.new(size).bytes(size)
-  end
 
   def initialize
     @streamed = 0
@@ -35,14 +32,13 @@ class SpoolApp
     "#{size} #{digest.hexdigest}"
   end
 
-  def large(size, _) = [200, PLAIN.dup, [SpoolApp.octets(size)]]
+  def large(size, _) = [200, PLAIN.dup, [SpoolOctets.of(size)]]
 
   def stream(size, _)
-    octets = SpoolApp.octets(size)
     [200, PLAIN.dup, Enumerator.new do |parts|
       @streaming = Thread.current
       0.step(size - 1, PIECE) do |at|
-        parts << octets.byteslice(at, PIECE)
+        parts << SpoolOctets.piece(size, at, [PIECE, size - at].min)
         @streamed += PIECE
       end
     end]

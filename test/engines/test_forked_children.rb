@@ -19,13 +19,11 @@ class TestForkedChildren < Minitest::Test
   end
 
   Serving::ENGINES.product([0, 2]).each do |engine, workers|
-    %w[app fiber thread].each do |place|
-      define_method("test_a_fork_in_the_#{place}_under_#{engine}_with_#{workers}_workers") do
-        forking(engine, workers) do |process|
-          WAYS.each do |way, outcome|
-            assert_equal outcome, ask("/#{place}/#{way}"), way
-            assert_serves process
-          end
+    define_method("test_a_fork_in_the_app_under_#{engine}_with_#{workers}_workers") do
+      forking(engine, workers) do |process|
+        %w[app fiber thread].product(WAYS.to_a).each do |place, (way, outcome)|
+          assert_equal outcome, ask("/#{place}/#{way}"), "#{place}, #{way}"
+          assert_serves process
         end
       end
     end

@@ -18,7 +18,7 @@ class TestSlowHijacks < Minitest::Test
         WireClient.open(server.port, receive_buffer: 4_096) do |client|
           client.write(ASK)
           queued.pop
-          assert_equal "taken", client.final_response.body
+          assert_equal "taken", client.hurry(after: 500_000).final_response.body
           assert_equal :closed, client.ending
         end
       end

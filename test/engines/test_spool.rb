@@ -4,6 +4,7 @@ require "test_helper"
 require "cuttle/cores/pure"
 require "digest/sha2"
 require "minitest/mock"
+require_relative "support/spool_octets"
 
 # Octets that wait in temporary files, on disks that are good, slow, full or broken (test/support/disk.rb).
 module SpoolCase
@@ -13,13 +14,14 @@ module SpoolCase
   MEGABYTE = 1 << 20
   LENT = 64 * MEGABYTE
 
+  # Octets that slow clients read slowly, in many pieces. They read the rest fast, which costs less.
+  SLOWLY = 500_000
+
   # So that no client is given up that has its turn late, on a loaded machine.
   PATIENT = %w[--request-timeout 600 --write-timeout 600 --min-rate 0].freeze
 
   # What AddressSanitizer says of exceptions in fibers, whose stacks it does not know.
   ASAN = /^==\d+==WARNING: ASan is ignoring requested .*\n(?:False positive|For details) .*\n(?:For details .*\n)?/
-
-  def self.octets(size) = Random.new(size).bytes(size)
 
   def setup
     skip "no Linux, or no compiler, for a disk to play with" unless Disk.possible?
@@ -97,7 +99,7 @@ module SpoolCase
   end
 
   def assert_octets(size, body)
-    assert body == SpoolCase.octets(size), "other octets than the #{size} that were asked for"
+    assert SpoolOctets.of?(size, body), "other octets than the #{size} that were asked for"
   end
 
   def upload(body) = connect.write(post_head(body.bytesize) + body)
@@ -113,9 +115,10 @@ module SpoolsAnywhere
     spooling do
       @disk.mode = "short"
       SIZES.each do |size|
-        body = SpoolCase.octets(size)
-        assert_equal digest_of(body), upload(body).response.body
-        assert_equal digest_of(body), connect.ask(chunked(body, 4_999)).body
+        body = SpoolOctets.of(size)
+        expected = digest_of(body)
+        assert_equal expected, upload(body).response.body
+        assert_equal expected, connect.ask(chunked(body, 4_999)).body
         @clients.each(&:close).clear
       end
       assert_no_files
@@ -125,7 +128,7 @@ module SpoolsAnywhere
 
   def test_uploads_in_parallel_arrive_as_they_were_sent
     spooling do
-      bodies = Array.new(6) { |i| SpoolCase.octets(2_000_000 + i) }
+      bodies = Array.new(6) { |i| SpoolOctets.of(2_000_000 + i) }
       answers = bodies.map { |body| Thread.new { upload(body).tap(&:half_close).response.body } }.map(&:value)
       assert_equal bodies.map { |body| digest_of(body) }, answers
       assert_no_files
@@ -140,7 +143,7 @@ module SpoolsAnywhere
           connect(receive_buffer: 8_192).write(get("/#{action}?#{8_000_000 + i}", "Connection: close"))
         end
         readers.each_with_index do |reader, i|
-          assert_octets 8_000_000 + i, reader.response.body
+          assert_octets 8_000_000 + i, reader.hurry(after: SLOWLY).response.body
         end
       end
       assert_no_files
@@ -150,7 +153,7 @@ module SpoolsAnywhere
   def test_files_without_o_tmpfile_are_private_and_unlinked_too
     spooling do
       @disk.mode = "unnamed"
-      body = SpoolCase.octets(300_000)
+      body = SpoolOctets.of(300_000)
       assert_equal digest_of(body), upload(body).response.body
       assert_empty @disk.names
     end
@@ -160,14 +163,14 @@ module SpoolsAnywhere
     line = %r{\Acuttle: temporary files in #{@disk.path} can't be written \(No space left on device\): .*\n\z}
     spooling(err: line) do
       @disk.fail("full")
-      3.times { assert_equal 503, upload(SpoolCase.octets(900_000)).response.status }
+      3.times { assert_equal 503, upload(SpoolOctets.of(900_000)).response.status }
       assert_serves
       assert_equal digest_of("x"), upload("x").response.body
       assert_equal 3_000_000, connect.ask(get("/large?3000000")).body.bytesize
       @clients.each(&:close)
       assert_no_files
       @disk.obey
-      body = SpoolCase.octets(900_000)
+      body = SpoolOctets.of(900_000)
       assert_equal digest_of(body), upload(body).response.body
     end
   end
@@ -177,12 +180,12 @@ module SpoolsAnywhere
     spooling("--max-spool", "1000000", err: line) do
       2.times do
         assert_equal 503, connect.ask(post_head(1_000_001)).status
-        refused = connect.write(chunked(SpoolCase.octets(1_500_000), 50_000))
+        refused = connect.write(chunked(SpoolOctets.of(1_500_000), 50_000))
         assert_equal 503, refused.response.status
         assert_equal :closed, refused.tap(&:half_close).ending
       end
       3.times do
-        body = SpoolCase.octets(1_000_000)
+        body = SpoolOctets.of(1_000_000)
         assert_equal digest_of(body), eventually("room") {
           answer = upload(body).response
           answer.body if answer.status == 200
@@ -204,16 +207,16 @@ module SpoolsAnywhere
       readers.each { |reader| assert reader.heard?(PATIENCE) }
       eventually("a temporary file") { files.any?(&:positive?) } if borrows
       assert_operator files.sum, :<=, 9_000_000
-      readers.each_with_index { |reader, i| assert_octets 8_000_000 + i, reader.response.body }
+      readers.each_with_index { |reader, i| assert_octets 8_000_000 + i, reader.hurry(after: SLOWLY).response.body }
       assert_no_files
-      body = SpoolCase.octets(8_000_000)
+      body = SpoolOctets.of(8_000_000)
       assert_equal digest_of(body), upload(body).response.body
     end
   end
 
   def test_an_aborted_upload_leaves_nothing
     spooling do
-      client = connect.write(post_head(4_000_000) + SpoolCase.octets(1_000_000))
+      client = connect.write(post_head(4_000_000) + SpoolOctets.of(1_000_000))
       eventually("a temporary file") { files.any?(&:positive?) }
       client.reset
       @clients.clear
@@ -225,7 +228,7 @@ module SpoolsAnywhere
   def test_stopping_lets_a_slow_disk_finish_a_body
     spooling do
       @disk.hold
-      body = SpoolCase.octets(400_000)
+      body = SpoolOctets.of(400_000)
       client = upload(body)
       eventually("a temporary file") { files.any? }
       Process.kill("TERM", @server.pid)
@@ -240,7 +243,7 @@ module SpoolsAnywhere
                     env: @disk.env) do |server|
       @server = server
       @disk.hold
-      upload(SpoolCase.octets(400_000))
+      upload(SpoolOctets.of(400_000))
       eventually("a temporary file") { files.any? }
       assert_equal 1, server.stop.exitstatus
     end
@@ -254,7 +257,7 @@ module SpoolsForMany
   def test_an_upload_that_waits_for_the_disk_holds_up_nobody
     spooling do
       @disk.hold
-      body = SpoolCase.octets(24 * MEGABYTE)
+      body = SpoolOctets.of(24 * MEGABYTE)
       client = connect.write(post_head(body.bytesize))
       sent = push(client, body)
       assert_operator sent, :<, 20 * MEGABYTE, "the server reads on, though its disk does not follow"
@@ -270,7 +273,7 @@ module SpoolsForMany
     spooling do
       @disk.hold
       client = connect.write(post_head(24 * MEGABYTE))
-      push(client, SpoolCase.octets(2 * MEGABYTE))
+      push(client, SpoolOctets.of(2 * MEGABYTE))
       eventually("a temporary file") { files.any? }
       client.reset
       @clients.clear
@@ -296,7 +299,7 @@ module SpoolsAhead
       readers.each { |reader| assert reader.heard?(PATIENCE) }
       20.times { assert_serves }
       readers.each_with_index do |reader, i|
-        assert_octets 6_000_000 + i, reader.response.body
+        assert_octets 6_000_000 + i, reader.hurry(after: SLOWLY).response.body
       end
       @disk.obey
       assert_no_files
@@ -319,13 +322,13 @@ module SpoolsAhead
     spooling do
       borrow_all
       reader = connect(receive_buffer: 8_192).write(get("/large?12000001", "Connection: close"))
-      upload = connect.write(post_head(500_000) + SpoolCase.octets(500_000).byteslice(0, 300_000))
+      upload = connect.write(post_head(500_000) + SpoolOctets.of(500_000).byteslice(0, 300_000))
       eventually("temporary files") { files.count(&:positive?) >= 2 }
       child = connect.ask(get("/fork")).body.to_i
       begin
         eventually("a child without them") { @disk.open_files(child).empty? }
-        assert_octets 12_000_001, reader.response.body
-        body = SpoolCase.octets(500_000)
+        assert_octets 12_000_001, reader.hurry(after: SLOWLY).response.body
+        body = SpoolOctets.of(500_000)
         assert_equal digest_of(body), upload.write(body.byteslice(300_000..)).response.body
         assert_no_files
       ensure
@@ -348,7 +351,7 @@ module SpoolsStreams
         reader = connect(receive_buffer: 8_192).write(get("/stream?24000000", "Connection: close"))
         assert_operator ahead, :<, 14 * MEGABYTE, trouble
         assert_operator files.sum, :<=, 500_000, trouble
-        assert_octets 24_000_000, reader.response.body
+        assert_octets 24_000_000, reader.hurry(after: SLOWLY).response.body
       end
     end
   end
@@ -361,7 +364,7 @@ module SpoolsStreams
       ahead
       3.times { assert_equal "woken", fetch("/wake") }
       @disk.obey
-      assert_octets 24_000_000, reader.response.body
+      assert_octets 24_000_000, reader.hurry(after: SLOWLY).response.body
     end
   end
 
@@ -439,7 +442,9 @@ class TestSpoolAccount < Minitest::Test
     clients = %w[/whole /stream /whole].map { |path| open(path) }
     eventually("spooled octets") { spooled > 9_000_000 }
     assert_operator spooled, :<=, 36_000_000
-    clients.each { |client| assert_equal 12_000_000, client.response.body.bytesize }
+    clients.each do |client|
+      assert_equal 12_000_000, client.hurry(after: SpoolCase::SLOWLY).response.body.bytesize
+    end
     assert_even
   end
 
