@@ -38,7 +38,17 @@ module Cuttle
 
     # All studies, sorted by name.
     def all(root = ROOT)
-      Dir["#{root}/*/study.rb"].map { |path| Declaration.read(path) }.sort_by { |study| by_number(study.name) }
+      names(root).map { |name| Declaration.read("#{root}/#{name}/study.rb") }
+    end
+
+    # The names of all studies, sorted.
+    def names(root = ROOT)
+      Dir["*/study.rb", base: root].map { |path| File.dirname(path) }.sort_by { |name| by_number(name) }
+    end
+
+    # The study with that name, or nil. No other declaration is read. Raises Failure.
+    def find(name, root = ROOT)
+      Declaration.read("#{root}/#{name}/study.rb") if names(root).include?(name)
     end
 
     # Sorts q10 after q9.

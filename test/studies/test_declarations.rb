@@ -8,6 +8,9 @@ class TestStudyDeclarations < Minitest::Test
 
   Studies = Cuttle::Studies
 
+  # Those of this project, read once.
+  def self.all = @all ||= Studies.all
+
   def setup
     FileUtils.mkdir_p("#{@directory}/published")
     File.write("#{@directory}/published/x.csv",
@@ -16,22 +19,22 @@ class TestStudyDeclarations < Minitest::Test
   end
 
   def test_those_there_are_can_be_read
-    Studies.all.each do |study|
+    all.each do |study|
       [study.title, study.source, study.question, study.design].each { |text| refute_empty text, study.name }
       study.entries.each { |entry| assert entry.reason || entry.conditions.any?, "#{study.name} #{entry.row.id}" }
     end
   end
 
   def test_every_published_row_is_in_one_study
-    studied = Studies.all.flat_map(&:entries).map(&:row).select(&:file).group_by(&:file)
+    studied = all.flat_map(&:entries).map(&:row).select(&:file).group_by(&:file)
     Studies::Published.files.each do |file|
       assert_equal Studies::Published.rows(file).map(&:line), studied.fetch(file, []).map(&:line).sort, file
     end
   end
 
   def test_every_claim_is_in_one_study
-    published, own = Studies.all.flat_map { |study| study.claims.map { |claim| [claim.id, study.name] } }
-                            .partition { |id, _| Studies::Published.claims.key?(id) }
+    published, own = all.flat_map { |study| study.claims.map { |claim| [claim.id, study.name] } }
+                        .partition { |id, _| Studies::Published.claims.key?(id) }
     assert_equal Studies::Published.claims.keys.sort, published.map(&:first).sort
     assert_equal own.map(&:first).uniq, own.map(&:first)
     own.each { |id, name| assert_equal id[/\A[a-z]\d+/], name[/\A[a-z]\d+/], "#{id} in #{name}" }
@@ -39,7 +42,7 @@ class TestStudyDeclarations < Minitest::Test
 
   # Else a figure would be about the first of them.
   def test_a_trial_is_known_by_its_columns
-    Studies.all.each do |study|
+    all.each do |study|
       trials = study.entries.map(&:row).reject(&:file).map(&:columns)
       assert_equal trials.uniq, trials, study.name
     end
@@ -85,7 +88,7 @@ command: []).options
 
   # On a machine with enough cores: each claim on the servers that it is about, and these alone.
   def test_what_decides_the_claims
-    s0 = Studies.all.find { |each| each.name == "s0-ab" }
+    s0 = Studies.find("s0-ab")
     whole = s0.claimed(cores: 4)
     assert_equal %w[s0.4 s0.5 s0.8 s0.9 s0.10], whole.deciding
     assert_equal %w[s0.4 s0.5 s0.8 s0.9], s0.claimed(cores: 2).deciding
@@ -99,12 +102,12 @@ command: []).options
 
   # Otherwise a scale would hide what the study shows.
   def test_what_depends_on_the_quantum_ignores_a_scale
-    scaled = Studies.all.map { |each| [each.name, each.scale(Studies::Scale.new(0.1))] }
+    scaled = all.map { |each| [each.name, each.scale(Studies::Scale.new(0.1))] }
     assert_equal %w[q20-quantum q24-gc s0-quantum], scaled.select { |_, scale| scale.full? }.map(&:first)
   end
 
   def test_every_study_has_a_control
-    Studies.all.each do |each|
+    all.each do |each|
       one, copy = each.control
       assert_equal one.with(copy: nil), copy.with(copy: nil), each.name
       refute_equal one, copy, each.name
@@ -131,6 +134,8 @@ command: []).options
   end
 
   private
+
+  def all = self.class.all
 
   def declare(text = "#{body}\nclaim \"x.2\", \"fast by slow\" => [rate(\"x.2\"), rate(\"x.1\"), 1..]")
     FileUtils.mkdir_p("#{@directory}/s-x")

@@ -21,7 +21,7 @@ class TestStudyExperiment < Minitest::Test
   end
 
   def test_the_plan_has_the_control
-    study = Cuttle::Studies.all.find { |each| each.name == "s4-scrawls" }
+    study = Cuttle::Studies.find("s4-scrawls")
     plan = experiment(study).plan
     twice, copy = study.control
     assert_equal 1, plan.configurations.count { |each| each.copy == "control" }
@@ -32,7 +32,7 @@ class TestStudyExperiment < Minitest::Test
   # A p99 needs a thousand responses, at any scale; so does the copy of its condition. Conditions without a claim have
   # the declared number.
   def test_a_run_has_as_many_requests_as_claimed_percentiles_need
-    study = Cuttle::Studies.all.find { |each| each.name == "s0-ab" }
+    study = Cuttle::Studies.find("s0-ab")
     requests = [0.05, 1].map do |factor|
       scale = Cuttle::Studies::Scale.new(factor)
       study.conditions.to_h { |condition| [condition, study.load(condition, scale)["requests"]] }
@@ -46,7 +46,7 @@ class TestStudyExperiment < Minitest::Test
   end
 
   def test_results_with_fewer_requests_are_still_found
-    study = Cuttle::Studies.all.find { |each| each.name == "s0-ab" }
+    study = Cuttle::Studies.find("s0-ab")
     older = study.with(claims: [])
     results = StudiedLab.new(older) { [10, { "p50" => 3.0 }] }.results
     findings = Cuttle::Studies::Findings.new(study, Cuttle::Studies::Scale.new(1), results)
@@ -54,7 +54,7 @@ class TestStudyExperiment < Minitest::Test
   end
 
   def test_what_a_library_that_is_not_here_would_do_is_left_out
-    study = Cuttle::Studies.all.find { |each| each.name == "q14-pool" }
+    study = Cuttle::Studies.find("q14-pool")
     entries = study.entries.first(2).zip(["/none.so", __FILE__]).map do |entry, library|
       preloaded = entry.conditions.map { |condition| condition.with(environment: { "LD_PRELOAD" => library }) }
       Cuttle::Studies::Study::Entry.new(entry.row, preloaded)
@@ -91,7 +91,7 @@ class TestStudyExperiment < Minitest::Test
 
   def test_a_study_at_full_length_has_no_scale
     plans = %w[s0-quantum s0-ab].map do |name|
-      study = Cuttle::Studies.all.find { |each| each.name == name }
+      study = Cuttle::Studies.find(name)
       experiment(study, scale: 0.1).plan.loads.map(&:path).grep(/cpu_ms/).first
     end
     assert_match(/cpu_ms=100/, plans.first)
@@ -100,7 +100,7 @@ class TestStudyExperiment < Minitest::Test
 
   # Of s0.8 Puma and Unicorn decide, so nothing of Cuttle is measured for it.
   def test_what_decides_the_claims_is_measured_alone
-    study = Cuttle::Studies.all.find { |each| each.name == "s0-ab" }
+    study = Cuttle::Studies.find("s0-ab")
     some = study.claimed(%w[s0.8])
     plan = experiment(some).plan
     assert_equal [["puma -t 16", nil], ["unicorn -w 4", "control"], ["unicorn -w 4", nil]],
@@ -112,7 +112,7 @@ class TestStudyExperiment < Minitest::Test
   private
 
   def pool
-    Cuttle::Studies.all.find { |each| each.name == "q14-pool" }
+    Cuttle::Studies.find("q14-pool")
   end
 
   # The pairs that round +number+ of a study has whose rates depend on the round.
@@ -127,7 +127,7 @@ class TestStudyExperiment < Minitest::Test
   end
 
   def testers_of(testers)
-    study = Cuttle::Studies.all.find { |each| each.name == "q17-testers" }
+    study = Cuttle::Studies.find("q17-testers")
     experiment(study, testers: testers).plan.loads.map(&:tester).uniq.sort_by(&:to_s)
   end
 end

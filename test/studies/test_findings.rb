@@ -8,7 +8,7 @@ class TestStudyFindings < Minitest::Test
   Studies = Cuttle::Studies
 
   def study
-    @study ||= Studies.all.find { |each| each.name == "s0-ab" }
+    @study ||= Studies.find("s0-ab")
   end
 
   # A lab in which a configuration serves what its published row says, less or more by what the block adds.
@@ -143,7 +143,7 @@ class TestStudyFindings < Minitest::Test
   end
 
   def test_what_takes_more_cores_is_not_tested
-    sweeps = Studies.all.find { |each| each.name == "s0-sweeps" }
+    sweeps = Studies.find("s0-sweeps")
     made = StudiedLab.new(sweeps, cores: 1) { [10, {}] }
     found = made.findings.verdicts.find { |each| each.claim.id == "s0.12" }
     assert_equal :untestable, found.verdict

@@ -48,9 +48,9 @@ module Cuttle
 
       # Further Findings of archived studies, with other series of Ruby. Raises Failure.
       def again(root = ROOT)
-        studies = ordered(root)
-        studies.flat_map { |study| Dir["#{root}/#{study.name}/ruby-*/#{FILE}"] }
-               .map { |path| findings(File.dirname(path), root, studies) }
+        paths = Dir["#{root}/*/ruby-*/#{FILE}"].group_by { |path| File.basename(File.expand_path("../..", path)) }
+        studies = ordered(Studies.names(root) & paths.keys, root)
+        studies.flat_map { |study| paths.fetch(study.name) }.map { |path| findings(File.dirname(path), root, studies) }
       end
 
       # The Findings, if they may be archived. Raises Failure.
@@ -64,9 +64,8 @@ module Cuttle
 
       # The Findings of each study with archived results, published studies first. Raises Failure.
       def all(root = ROOT)
-        studies = ordered(root)
-        there = studies.select { |study| File.file?("#{root}/#{study.name}/#{FILE}") }
-        there.map { |study| findings("#{root}/#{study.name}", root, studies) }
+        there = ordered(Studies.names(root).select { |name| File.file?("#{root}/#{name}/#{FILE}") }, root)
+        there.map { |study| findings("#{root}/#{study.name}", root, there) }
       end
 
       # The Scale of a study's archived results, or nil. Raises Failure.
@@ -77,20 +76,22 @@ module Cuttle
 
       # The same for a directory that `cuttle study` has filled: the newest results of each study.
       def newest(directory, root = ROOT)
-        studies = ordered(root)
+        studies = ordered(Studies.names(root), root)
         paths = Dir["#{directory}/*/*/#{FILE}"]
         whole = paths.map { |path| findings(File.dirname(path), root, studies) }.reject { |each| each.study.deciding }
         all = whole.group_by { |each| each.study.name }
         all.values_at(*studies.map(&:name)).compact.map { |some| some.max_by { |each| each.results.started_at.to_s } }
       end
 
-      # Published studies first, then the project's own questions.
-      def ordered(root)
-        Studies.all(root).partition { |study| study.entries.any? { |entry| entry.row.file } }.flatten
+      # The studies with these names: published ones first, then the project's own questions.
+      def ordered(names, root)
+        studies = names.map { |name| Studies.find(name, root) }
+        studies.partition { |study| study.entries.any? { |entry| entry.row.file } }.flatten
       end
 
-      def findings(directory, root = ROOT, studies = Studies.all(root))
-        Findings.new(*Experiment.read(directory, from: studies))
+      # studies: those that are read already, or nil.
+      def findings(directory, root = ROOT, studies = nil)
+        Findings.new(*Experiment.read(directory, from: studies, root: root))
       end
 
       # Why the findings can't be archived, or nil.

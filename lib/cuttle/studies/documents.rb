@@ -11,7 +11,7 @@ module Cuttle
 
       # { path => text }. all: Findings of archived results.
       def of(all, root = ROOT)
-        missing = Studies.all(root).reject { |study| all.any? { |findings| findings.study.name == study.name } }
+        missing = Studies.names(root) - all.map { |findings| findings.study.name }
         again = Archive.again(root)
         overview = Report::Overview.render(all, missing: missing, again: again, beliefs: Beliefs.read(root))
         readmes(all, again, root).merge(File.join(File.dirname(root), OVERVIEW) => overview)

@@ -8,11 +8,12 @@ module Cuttle
       MOST_ROUNDS = 30
       TIMEOUT = 60 # seconds; some published response times are 20 s
 
-      # Reads a directory with a study's results: [Study, Scale, Lab::Results]. Raises Failure.
-      def self.read(directory, from: Studies.all)
+      # Reads a directory with a study's results: [Study, Scale, Lab::Results]. from: studies that are read already, or
+      # nil. Raises Failure.
+      def self.read(directory, from: nil, root: ROOT)
         results = Lab::Results.read(directory)
         note = results.header[NOTE] or raise Failure, "#{directory}: a lab, but not of a study"
-        study = from.find { |each| each.name == note["name"] }
+        study = from ? from.find { |each| each.name == note["name"] } : Studies.find(note["name"], root)
         raise Failure, "#{directory}: of a study that is not here, #{note["name"]}" unless study
 
         [note["claims"] ? study.claimed(note["claims"]) : study, Scale.new(note["scale"]), results]

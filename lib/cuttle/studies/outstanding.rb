@@ -39,7 +39,7 @@ module Cuttle
         @scale = scale
         @precision = precision
         @series = series
-        @declared = Studies.all(root)
+        @root = root
         @archived = (Archive.all(root) + Archive.again(root)).group_by { |findings| findings.study.name }
       end
 
@@ -102,7 +102,7 @@ module Cuttle
       # ones; or nil.
       def newer(study, scale, kept)
         paths = Dir["#{@directory}/#{study.name}/*/#{Archive::FILE}"]
-        all = paths.map { |path| Findings.new(*Experiment.read(File.dirname(path), from: @declared)) }
+        all = paths.map { |path| Archive.findings(File.dirname(path), @root) }
         same = by_this_ruby(all).select { |each| same?(each, study, scale) }
         same.reject { |each| each.results.id == kept&.results&.id }.max_by { |each| each.results.started_at.to_s }
       end

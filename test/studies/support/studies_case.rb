@@ -37,7 +37,8 @@ module StudiesCase
     super
     @root = "#{@directory}/studies"
     FileUtils.mkdir_p(["#{@root}/q1-threads", "#{@directory}/docs"])
-    %w[published apps s0-ab s0-sweeps].each { |name| copy(name) }
+    %w[published apps].each { |name| FileUtils.ln_s("#{Studies::ROOT}/#{name}", @root) }
+    %w[s0-ab s0-sweeps].each { |name| copy(name) }
     File.write("#{@root}/q1-threads/study.rb", QUESTIONS)
   end
 
@@ -49,7 +50,7 @@ module StudiesCase
   end
 
   def study(name)
-    Studies.all(@root).find { |each| each.name == name }
+    Studies.find(name, @root)
   end
 
   # A lab of that study in which servers serve as many as they have threads and processes, slightly fewer in each block.

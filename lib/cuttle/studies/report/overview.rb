@@ -22,8 +22,8 @@ module Cuttle
 
         module_function
 
-        # all: the Findings of each study. missing: Studies without results. again: further Findings, with other Rubies.
-        # beliefs: Beliefs::Sentences.
+        # all: the Findings of each study. missing: names of studies without results. again: further Findings, with
+        # other Rubies. beliefs: Beliefs::Sentences.
         def render(all, missing: [], again: [], beliefs: [])
           summary = Summary.new(all, again: again)
           [MADE, "# What the field believed, and what we found", LEAD, *believed(summary.beliefs(beliefs)),
@@ -90,7 +90,7 @@ module Cuttle
         end
 
         def not_yet(missing)
-          "Without results yet: #{missing.map(&:name).join(", ")}." if missing.any?
+          "Without results yet: #{missing.join(", ")}." if missing.any?
         end
 
         def link(study, text)
