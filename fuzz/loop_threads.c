@@ -547,7 +547,7 @@ static void check_end(const struct poller *poller)
 		demand(cuttle_list_empty(&loop->core.deadlines[kind]), poller, "no deadline is left");
 }
 
-/* What one loop gave to another that had just stopped, one of them has received. */
+/* What one loop gave to another that had just stopped, one of them has received, and no more is expected. */
 static void check_relays(const struct stage *stage)
 {
 	for (uint32_t number = 0; stage->scoreboard && number < stage->scoreboard->relay_count; number++) {
@@ -556,6 +556,8 @@ static void check_relays(const struct stage *stage)
 
 		demand(cuttle_relay_receive(&stage->scoreboard->relays[number], &parcel, octets) < 0,
 		       &stage->round.pollers[number], "nothing is left in a relay");
+		demand(atomic_load(&stage->scoreboard->shared->at[number].coming) == 0, &stage->round.pollers[number],
+		       "nothing is expected in a relay");
 	}
 }
 

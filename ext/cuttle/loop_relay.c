@@ -80,15 +80,15 @@ static void adopt(struct cuttle_loop *loop, int fd, const struct cuttle_parcel *
 		cuttle_loop_route(loop, connection, step);
 }
 
-/* Receives all that is in a relay. Returns false if a message is left for which there is no descriptor. */
-static bool receive(struct cuttle_loop *loop, const struct cuttle_relay *relay, uint64_t now)
+/* Receives all that is in the relay of a place. Returns false if a message is left for which there is no descriptor. */
+static bool receive(struct cuttle_loop *loop, struct cuttle_place *place, uint64_t now)
 {
 	struct cuttle_parcel parcel;
 	char octets[CUTTLE_PARCEL_ROOM];
 	int fd;
 
 	for (;;) {
-		fd = cuttle_relay_receive(relay, &parcel, octets);
+		fd = cuttle_scoreboard_receive(loop->core.scoreboard, place, &parcel, octets);
 		if (fd >= 0)
 			adopt(loop, fd, &parcel, octets, now);
 		else if (errno != EBADMSG)
@@ -103,7 +103,7 @@ void cuttle_loop_receive(struct cuttle_loop *loop, uint64_t now)
 	if (!loop->relay_ready)
 		return;
 	loop->relay_ready = false; /* reported again as long as there is a message */
-	all = receive(loop, own_relay(loop), now);
+	all = receive(loop, loop->core.place, now);
 	atomic_store_explicit(&loop->core.place->coming, 0, memory_order_relaxed);
 	cuttle_scoreboard_load(loop->core.place, cuttle_loop_load(loop));
 	if (all)
@@ -124,7 +124,7 @@ void cuttle_loop_close_relay(struct cuttle_loop *loop, uint64_t now)
 		return;
 	loop->relays = false;
 	unwatch(loop);
-	receive(loop, own_relay(loop), now); /* what was sent before */
+	receive(loop, loop->core.place, now); /* what was sent before */
 }
 
 /* Gives a READY connection to the worker with that place. Returns whether it could. */
@@ -137,7 +137,7 @@ static bool give(struct cuttle_loop *loop, struct cuttle_connection *connection,
 	loop->core.requests--; /* it counts there */
 	loop->relayed++;
 	if (!cuttle_scoreboard_reads(loop->core.scoreboard, place)) /* see unwatch */
-		receive(loop, cuttle_scoreboard_relay(loop->core.scoreboard, place), now);
+		receive(loop, place, now);
 	return true;
 }
 

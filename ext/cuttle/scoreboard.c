@@ -230,7 +230,7 @@ struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard
 	return least_loaded(scoreboard, own, true, most_connections, load / 2 + load % 2);
 }
 
-/* Takes back what was added for a message that was not sent. The receiver may have set it to 0 meanwhile. */
+/* Takes back what was added for a message. The worker with this place may have set it to 0 meanwhile. */
 static void expect_one_less(struct cuttle_place *place)
 {
 	uint32_t coming = atomic_load(&place->coming);
@@ -251,10 +251,20 @@ bool cuttle_scoreboard_send(struct cuttle_scoreboard *scoreboard, struct cuttle_
 	return sent;
 }
 
+int cuttle_scoreboard_receive(struct cuttle_scoreboard *scoreboard, struct cuttle_place *place,
+			      struct cuttle_parcel *parcel, char octets[CUTTLE_PARCEL_ROOM])
+{
+	int fd = cuttle_relay_receive(cuttle_scoreboard_relay(scoreboard, place), parcel, octets);
+
+	if (fd >= 0 || errno == EBADMSG)
+		expect_one_less(place);
+	return fd;
+}
+
 /* Passes on one message of a relay. Returns false if that is not possible. */
 static bool forward_one(struct cuttle_scoreboard *scoreboard, uint32_t number)
 {
-	const struct cuttle_place *place = &scoreboard->shared->at[number];
+	struct cuttle_place *place = &scoreboard->shared->at[number];
 	struct cuttle_place *other = least_loaded(scoreboard, place, true, 0, UINT32_MAX);
 	struct cuttle_parcel parcel;
 	char octets[CUTTLE_PARCEL_ROOM];
@@ -265,12 +275,12 @@ static bool forward_one(struct cuttle_scoreboard *scoreboard, uint32_t number)
 		other = least_loaded(scoreboard, place, false, 0, UINT32_MAX);
 	if (!other)
 		return false;
-	fd = cuttle_relay_receive(&scoreboard->relays[number], &parcel, octets);
+	fd = cuttle_scoreboard_receive(scoreboard, place, &parcel, octets);
 	if (fd < 0)
 		return errno == EBADMSG;
 	sent = cuttle_scoreboard_send(scoreboard, other, fd, &parcel, octets);
 	if (!sent)
-		cuttle_relay_send(&scoreboard->relays[number], fd, &parcel, octets); /* it has room again */
+		cuttle_scoreboard_send(scoreboard, place, fd, &parcel, octets); /* it has room again */
 	close(fd);
 	if (sent && !atomic_load(&other->reads)) /* it has just stopped */
 		cuttle_scoreboard_forward(scoreboard, number_of(scoreboard, other));

@@ -1,6 +1,6 @@
 /* Shows which of a cluster's workers are free and how many connections each has, in memory that they share.
  *
- * The law: a worker writes only its own place (but for coming) and reads the others' without waiting. What it reads may
+ * The law: a worker writes only its own place (except coming) and reads the others' without waiting. What it reads may
  * be old by the time it acts. So the scoreboard gives advice and forbids nothing: if no other worker accepts, this one
  * does.
  *
@@ -35,7 +35,8 @@ struct cuttle_place {
 	atomic_bool taken;                        /* there is a worker */
 	atomic_bool reads;                        /* the worker receives what is in its relay */
 	_Atomic uint32_t load;                    /* requests that it runs, or that wait for it */
-	_Atomic uint32_t coming; /* requests in its relay; others add to it, and the worker sets it to 0 */
+	_Atomic uint32_t coming; /* requests in its relay, counted by their senders and receivers; its worker sets it
+				  * to 0 once it has received all, because a sender may have been killed */
 };
 
 struct cuttle_places {
@@ -115,6 +116,9 @@ struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard
  */
 bool cuttle_scoreboard_send(struct cuttle_scoreboard *scoreboard, struct cuttle_place *place, int fd,
 			    const struct cuttle_parcel *parcel, const char *octets);
+/* Receives a message of that place's relay, as cuttle_relay_receive does. */
+int cuttle_scoreboard_receive(struct cuttle_scoreboard *scoreboard, struct cuttle_place *place,
+			      struct cuttle_parcel *parcel, char octets[CUTTLE_PARCEL_ROOM]);
 /* Passes on to other workers what is in the relay of a place that has no worker. If there is no other worker, it stays
  * for the next one with this place. */
 void cuttle_scoreboard_forward(struct cuttle_scoreboard *scoreboard, uint32_t number);
