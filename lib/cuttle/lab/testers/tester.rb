@@ -64,12 +64,11 @@ module Cuttle
           end
         end
 
-        # Ends the run. May be called from a trap handler and from any thread.
+        # Ends the run. May be called from a trap handler and from any thread. Kills the program, because Siege misses
+        # other signals while it starts. The report of an interrupted run counts nowhere.
         def interrupt
           @interrupted = true
-          Process.kill(:TERM, @pid) if @pid
-        rescue Errno::ESRCH
-          nil # the program has ended
+          kill if @pid
         end
 
         private
@@ -93,13 +92,17 @@ module Cuttle
           ended.join(MOST) or raise Failure, "#{program} did not end within #{MOST} s"
           @pid = nil
         ensure
-          kill(ended) if @pid
+          if @pid # after an exception
+            kill
+            ended.join
+          end
         end
 
-        # Kills the program after an exception.
-        def kill(ended)
-          Process.kill(:KILL, @pid)
-          ended.join
+        # With all that it has started: what is called so may be a script.
+        def kill
+          Process.kill(:KILL, -@pid)
+        rescue Errno::ESRCH
+          nil # the program has ended
         end
 
         # The CPU time of each of its threads per second while the block runs, 0 to 1.
