@@ -31,9 +31,9 @@ class RawClient
     true
   end
 
-  # A server (anything with +uris+), or one of its URIs: http://host:port or unix:///path.
+  # A server (anything with +url+), or one of its URIs: http://host:port or unix:///path.
   def self.open(server, timeout: Eventually::PATIENCE)
-    uri = server.respond_to?(:uris) ? server.uris.first : server.to_s
+    uri = server.respond_to?(:url) ? server.url : server.to_s
     client = new(uri, timeout)
     return client unless block_given?
 

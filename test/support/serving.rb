@@ -139,8 +139,9 @@ module Serving
       found.empty? ? raise("no server: #{err}") : found
     end
 
+    # The first of them; a restart prints it again. Kept, because each request asks.
     def url
-      uris.first
+      @url ||= uris.first
     end
 
     def port
