@@ -90,7 +90,7 @@ class TestMalloc < Minitest::Test
   def test_a_worker_gives_back_what_was_collected
     Dir.mktmpdir("cuttle") do |directory|
       File.write("#{directory}/config.ru", SPARSE)
-      serving_process("#{directory}/config.ru", "-w", "1", "--worker-timeout", "3") do |process|
+      serving_process("#{directory}/config.ru", "-w", "1", "--worker-timeout", "3", forked: true) do |process|
         full = Integer(get(process, "/fill").body)
         eventually("pages given back") { full - Integer(get(process).body) > 20_000 }
       end

@@ -32,7 +32,7 @@ class TestStats < Minitest::Test
   end
 
   def test_the_only_process
-    serving_process("#{@directory}/config.ru", "-t", "4") do |process|
+    serving_process("#{@directory}/config.ru", "-t", "4", forked: true) do |process|
       2.times { get(process) }
       stats = JSON.parse(get(process).body)
       expected = { "pid" => process.pid, "max_threads" => 4, "busy_threads" => 1, "pool_capacity" => 3, "requests" => 3,
@@ -43,7 +43,7 @@ class TestStats < Minitest::Test
   end
 
   def test_a_worker
-    serving_process("#{@directory}/config.ru", "-w", "1") do |process|
+    serving_process("#{@directory}/config.ru", "-w", "1", forked: true) do |process|
       stats = JSON.parse(get(process).body)
       assert_equal [0, 1], stats.values_at("index", "requests_count")
       assert_equal 1, Process.kill(0, stats["pid"])

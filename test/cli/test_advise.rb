@@ -34,7 +34,7 @@ class TestAdvise < Minitest::Test
   def test_the_program
     few_events = File.expand_path("../tuner/support/few_events.rb", __dir__)
     program = [*Serving::ServingProcess.ruby, "-r#{few_events}", "#{ROOT}/exe/cuttle", "advise"]
-    serving_process("-S", @state, "-w", "0", "-t", "2:2", "--control-url", "auto", chdir: @directory) do |process|
+    server("-w", "0", "-t", "2:2", "--control-url", "auto") do |process|
       loading(process) do
         eventually("an answer") do
           out, err, = Open3.capture3(*program, "-S", @state, "--for", "1s")
@@ -77,7 +77,7 @@ class TestAdvise < Minitest::Test
   end
 
   def test_an_engine_that_the_server_does_not_have
-    serving_process("-S", @state, "--control-url", "auto", chdir: @directory) do
+    server("--control-url", "auto") do
       _out, err, status = advise("-S", @state, "--engine", "threads")
       assert_equal 2, status
       assert_match(/--engine threads: the server's engine is hybrid$/, err)
@@ -86,7 +86,7 @@ class TestAdvise < Minitest::Test
   end
 
   def test_an_engine_that_has_no_cpu_times
-    serving_process("-S", @state, "--engine", "fibers", "-w", "1", "--control-url", "auto", chdir: @directory) do
+    server("--engine", "fibers", "-w", "1", "--control-url", "auto") do
       assert_match(/engine fibers does not count the CPU time of requests: use cuttle tune$/, failure("-S", @state))
     end
   end
@@ -129,13 +129,13 @@ class TestAdvise < Minitest::Test
   end
 
   def test_a_server_without_requests_can_not_be_advised
-    serving_process("-S", @state, "-w", "0", "--control-url", "auto", chdir: @directory) do
+    server("-w", "0", "--control-url", "auto") do
       assert_match(/requests are too few: watch longer/, failure("-S", @state, "--for", "10ms"))
     end
   end
 
   def test_a_server_without_a_control_listener_says_nothing
-    serving_process("-S", @state, "-w", "0", chdir: @directory) do
+    server("-w", "0") do
       assert_match(/needs a control listener/, failure("-S", @state))
     end
     assert_match(/not running/, failure("-S", "#{@directory}/none"))
@@ -153,12 +153,16 @@ class TestAdvise < Minitest::Test
   # Yields what it answers of a server that has requests meanwhile. On a loaded machine these may be too few at first.
   def served(*flags, arguments: [], &block)
     answer = nil
-    serving_process("-S", @state, *flags, "--control-url", "auto", chdir: @directory, forked: true) do |process|
+    server(*flags, "--control-url", "auto") do |process|
       loading(process) do
         eventually("an answer") { !(answer = advise("-S", @state, "--for", "1s", *arguments)).first.empty? }
       end
     end
     block.call(*answer)
+  end
+
+  def server(*flags, &block)
+    serving_process("-S", @state, *flags, chdir: @directory, forked: true, &block)
   end
 
   def loading(process)

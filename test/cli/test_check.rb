@@ -65,15 +65,15 @@ class TestCheck < Minitest::Test
   def test_serve_says_that_threads_come_as_they_help
     configure("threads :auto\nmax_threads 7")
     [0, 1].each do |workers|
-      serving_process("#{@directory}/config.ru", "-C", @file, "-w", workers.to_s) do |process|
+      serve("-C", @file, "-w", workers.to_s) do |process|
         assert_match(/^  threads +auto \(3 to 7\)$/, process.out)
       end
     end
-    serving_process("#{@directory}/config.ru", "-C", "-", "-t", "auto", "-w", "1") do |process|
+    serve("-C", "-", "-t", "auto", "-w", "1") do |process|
       assert_match(/^  threads +auto \(3 to \d+, by the database pool\)$/, process.out)
       assert_includes process.err, "no database pool is known, so -t auto starts at most 5 threads; "
     end
-    serving_process("#{@directory}/config.ru", "-C", "-", "-t", "auto") do |process|
+    serve("-C", "-", "-t", "auto") do |process|
       assert_match(/^  threads +auto \(3 to 5\)$/, process.out)
     end
   end
@@ -84,7 +84,7 @@ class TestCheck < Minitest::Test
       Sequel::DATABASES = [Struct.new(:pool).new(Struct.new(:max_size).new(2))].freeze
       run ->(_env) { [200, {}, ['hello']] }
     RUBY
-    serving_process("#{@directory}/config.ru", "-C", "-", "-t", "auto") do |process|
+    serve("-C", "-", "-t", "auto") do |process|
       assert_match(/^  threads +auto \(2\)$/, process.out)
       assert_includes process.err, "has 2 connections, so -t auto starts at most 2 threads"
     end
@@ -92,19 +92,17 @@ class TestCheck < Minitest::Test
 
   def test_an_app_of_the_file_counts_unless_a_path_is_given
     configure("app { |_env| [200, {}, ['from the file']] }")
-    serving_process("-C", @file) { |process| assert_equal "from the file", get(process).body }
-    serving_process("#{@directory}/config.ru", "-C", @file) do |process|
-      assert_equal "from the rackup file", get(process).body
-    end
+    serving_process("-C", @file, forked: true) { |process| assert_equal "from the file", get(process).body }
+    serve("-C", @file) { |process| assert_equal "from the rackup file", get(process).body }
   end
 
   def test_serve_warns_that_it_does_not_read_pumas_file
     FileUtils.mkdir("#{@directory}/config")
     File.write("#{@directory}/config/puma.rb", "raise 'no'")
     told = "cuttle: config/puma.rb is not read; convert it: cuttle import config/puma.rb -o config/cuttle.rb\n"
-    serving_process(chdir: @directory) { |process| assert_equal told, process.err }
+    serving_process(chdir: @directory, forked: true) { |process| assert_equal told, process.err }
     File.write("#{@directory}/config/cuttle.rb", "threads 2")
-    serving_process(chdir: @directory) do |process|
+    serving_process(chdir: @directory, forked: true) do |process|
       assert_match(/^  threads +2:2$/, process.out)
       assert_equal "", process.err
     end
@@ -122,6 +120,8 @@ class TestCheck < Minitest::Test
     @file = "#{@directory}/cuttle.rb"
     File.write(@file, text)
   end
+
+  def serve(*args, &block) = serving_process("#{@directory}/config.ru", *args, forked: true, &block)
 
   def check(*arguments) = run_cuttle("check", *arguments)
 

@@ -26,7 +26,7 @@ class TestServe < Minitest::Test
 
   def test_every_engine
     Serving::ENGINES.each do |engine|
-      serving_process(rackup(HELLO), "--engine", engine) do |process|
+      serving_process(rackup(HELLO), "--engine", engine, forked: true) do |process|
         assert_equal "Hello from development", get(process).body, engine
         assert process.stop("INT").success?, engine
       end
@@ -34,16 +34,20 @@ class TestServe < Minitest::Test
   end
 
   def test_values_behind_an_equals_sign
-    serving_process(rackup(HELLO), "--bind=tcp://127.0.0.1:0", "--engine=threads", "--threads=2:4") do |process|
+    serving_process(rackup(HELLO), "--bind=tcp://127.0.0.1:0", "--engine=threads", "--threads=2:4",
+                    forked: true) do |process|
       assert_equal %w[threads 2:4], process.out.scan(/^  (?:engine|threads) +(.*)$/).flatten
     end
   end
 
   def test_the_stopping_signals
-    inheriting("HUP", "DEFAULT") do # the process that runs these tests may ignore it
-      %w[INT TERM QUIT HUP].each do |signal|
-        serving_process(rackup(HELLO)) { |process| assert_equal 0, process.stop(signal).exitstatus, signal }
+    %w[INT TERM QUIT].each do |signal|
+      serving_process(rackup(HELLO), forked: true) do |process|
+        assert_equal 0, process.stop(signal).exitstatus, signal
       end
+    end
+    inheriting("HUP", "DEFAULT") do # the process that runs these tests may ignore it
+      serving_process(rackup(HELLO)) { |process| assert_equal 0, process.stop("HUP").exitstatus }
     end
   end
 
@@ -57,7 +61,7 @@ class TestServe < Minitest::Test
   end
 
   def test_a_request_under_way_is_answered_and_no_new_connection_accepted
-    serving_process(rackup(SLOW)) do |process|
+    serving_process(rackup(SLOW), forked: true) do |process|
       client(process) do |client|
         client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         eventually("the app") { process.err.include?("entered") }
@@ -115,7 +119,8 @@ class TestServe < Minitest::Test
     app = "run ->(_) { File.write('in', ''); sleep 0.005 until File.exist?('go'); [200, {}, ['done']] }"
     %w[0 1].each do |workers|
       socket = "#{@directory}/s#{workers}"
-      serving_process(rackup(app), "-b", "unix://#{socket}", "-w", workers, chdir: @directory) do |process|
+      arguments = [rackup(app), "-b", "unix://#{socket}", "-w", workers]
+      serving_process(*arguments, chdir: @directory, forked: true) do |process|
         answer = Thread.new { get(process) }
         eventually("the app") { File.exist?("#{@directory}/in") }
         File.link(socket, "#{@directory}/next")
@@ -124,7 +129,8 @@ class TestServe < Minitest::Test
         File.rename("#{@directory}/next", socket)
         File.write("#{@directory}/go", "")
         assert_equal "done", answer.value.body
-        assert_predicate process.stop, :success?
+        eventually("the end") { !process.running? }
+        assert_predicate process.status, :success?
         assert_path_exists socket
       ensure
         FileUtils.rm_f(%w[in go].map { |name| "#{@directory}/#{name}" })
@@ -145,7 +151,7 @@ class TestServe < Minitest::Test
 
   def test_a_directory_of_files
     File.write("#{@directory}/page.txt", "text")
-    serving_process(@directory) do |process|
+    serving_process(@directory, forked: true) do |process|
       assert_equal "text", get(process, "/page.txt").body
       assert_equal 404, get(process, "/nothing").status
     end
@@ -155,7 +161,7 @@ class TestServe < Minitest::Test
     path = rackup(HELLO)
     Dir.mkdir("#{@directory}/public")
     File.write("#{@directory}/public/page.txt", "text")
-    serving_process(path, "--docroot", "#{@directory}/public", "-e", "staging") do |process|
+    serving_process(path, "--docroot", "#{@directory}/public", "-e", "staging", forked: true) do |process|
       assert_equal "text", get(process, "/page.txt").body
       assert_equal "Hello from staging", get(process, "/other").body
     end
@@ -164,7 +170,7 @@ class TestServe < Minitest::Test
   def test_connections_persist_or_not
     { %w[--engine single] => "close", %w[--engine single --keep-alive] => nil, %w[--no-keep-alive] => "close" }
       .each do |flags, expected|
-        serving_process(rackup(HELLO), *flags) do |process|
+        serving_process(rackup(HELLO), *flags, forked: true) do |process|
           client(process) do |client|
             answer = client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n").response
             expected ? assert_equal(expected, answer["connection"], flags) : assert_nil(answer["connection"], flags)
@@ -174,14 +180,15 @@ class TestServe < Minitest::Test
   end
 
   def test_the_environments_variables
-    serving_process(rackup(HELLO), env: { "RAILS_MAX_THREADS" => "2", "APP_ENV" => "production" }) do |process|
+    variables = { "RAILS_MAX_THREADS" => "2", "APP_ENV" => "production" }
+    serving_process(rackup(HELLO), env: variables, forked: true) do |process|
       assert_match(/threads +2:2/, process.out)
       assert_equal "Hello from production", get(process).body
     end
   end
 
   def test_requests_are_logged
-    serving_process(rackup(HELLO), "-v") do |process|
+    serving_process(rackup(HELLO), "-v", forked: true) do |process|
       get(process, "/logged?a=b")
       line = %r{^127\.0\.0\.1 - - \[.*\] "GET /logged\?a=b HTTP/1\.1" 200 \d+ \d+\.\d{4}$}
       eventually("the line") { process.out.match?(line) }
@@ -200,7 +207,7 @@ class TestServe < Minitest::Test
         [size % 2_000 == 0 ? 200 : 404, { "content-length" => size.to_s }, Slow.new("x" * size)]
       }
     RUBY
-    serving_process(rackup(app), "-v", "-t", "3") do |process|
+    serving_process(rackup(app), "-v", "-t", "3", forked: true) do |process|
       WireClient.open(process.port) do |client|
         client.write((1..40).map { |number| "GET /#{number}000 HTTP/1.1\r\nHost: a\r\n\r\n" }.join)
         40.times { client.response }
@@ -214,7 +221,7 @@ class TestServe < Minitest::Test
   end
 
   def test_a_port_in_use
-    serving_process(rackup(HELLO)) do |process|
+    serving_process(rackup(HELLO), forked: true) do |process|
       assert_fails(rackup(HELLO), "-p", process.port.to_s,
                    line: "can't listen on tcp://127.0.0.1:#{process.port}: the port is in use")
     end
@@ -229,7 +236,7 @@ class TestServe < Minitest::Test
   # It never listens; before anything of the app is loaded.
   def test_an_option_that_the_engine_can_not_keep
     %w[single threads].each do |engine|
-      serving_process(rackup("raise 'loaded'"), "--engine", engine, "--app-timeout", "3") do |process|
+      serving_process(rackup("raise 'loaded'"), "--engine", engine, "--app-timeout", "3", forked: true) do |process|
         refute process.running?
         assert_equal [2, ""], [process.status.exitstatus, process.out]
         assert_match(/\Acuttle: engine #{engine} .*: leave out --app-timeout, or use --engine .*\n.*\n\z/, process.err)
@@ -252,7 +259,7 @@ class TestServe < Minitest::Test
   end
 
   def assert_fails(*args, line:)
-    serving_process(*args) do |process|
+    serving_process(*args, forked: true) do |process|
       refute process.running?
       assert_equal [1, "", "cuttle: #{line}\n"], [process.status.exitstatus, process.out, process.err]
     end

@@ -145,7 +145,7 @@ class TestTop < Minitest::Test
     assert_equal ["", "cuttle: not running (no state file #{@state})\n", 1], top
     assert_equal 2, top("word").last
     assert_equal 2, top("--interval", "0").last
-    serving_process("--pidfile", "#{@directory}/pid", chdir: @directory) do
+    serving_process("--pidfile", "#{@directory}/pid", chdir: @directory, forked: true) do
       _, err, status = outcome("-P", "#{@directory}/pid")
       assert_equal ["cuttle: top needs a control listener: serve with --control-url\n", 1], [err, status]
     end

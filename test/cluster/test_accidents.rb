@@ -102,7 +102,8 @@ class TestAccidents < Minitest::Test
   end
 
   def test_no_restart_begins_during_a_drain_delay
-    serve("before_restart { File.write('restarted', '') }", "-w", "1", "--drain-delay", "2") do |process|
+    hook = "before_restart { File.write('restarted', '') }"
+    serve(hook, "-w", "1", "--drain-delay", "2", forked: false) do |process|
       Process.kill("TERM", process.pid)
       Process.kill("USR2", process.pid)
       assert process.stop.success?
@@ -113,7 +114,7 @@ class TestAccidents < Minitest::Test
   def test_a_stop_that_comes_as_a_restart_is_about_to_happen
     [0, 1].each do |workers|
       hook = "before_restart { File.write('restarts', ''); sleep 0.01 until File.exist?('go') }"
-      serve(hook, "-w", workers.to_s) do |process|
+      serve(hook, "-w", workers.to_s, forked: false) do |process|
         Process.kill("USR2", process.pid)
         eventually("the hook") { File.exist?("#{@directory}/restarts") }
         Process.kill("TERM", process.pid)
@@ -127,7 +128,7 @@ class TestAccidents < Minitest::Test
 
   def test_output_files_opened_again_while_an_only_process_restarts
     output = ["--redirect-stderr", "#{@directory}/err"]
-    serve("before_restart { File.write('restarts', '') }", "-w", "0", *output) do |process|
+    serve("before_restart { File.write('restarts', '') }", "-w", "0", *output, forked: false) do |process|
       client(process) do |client|
         client.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
         Process.kill("USR2", process.pid)
@@ -143,7 +144,7 @@ class TestAccidents < Minitest::Test
   def test_hot_restarts_under_a_storm_of_signals
     storm = %w[HUP PWR USR1] & Signal.list.keys
     [0, 1].each do |workers|
-      serve("", "-w", workers.to_s, "--redirect-stderr", "#{@directory}/err") do |process|
+      serve("", "-w", workers.to_s, "--redirect-stderr", "#{@directory}/err", forked: false) do |process|
         write("two")
         Process.kill("USR2", process.pid)
         eventually("the new program") do # a worker that USR1 started may have the new code before it
@@ -175,7 +176,7 @@ class TestAccidents < Minitest::Test
   def test_a_new_program_that_ends_with_success
     [0, 1].each do |workers|
       { "config/cuttle.rb" => "", "config.ru" => "run ->(_) { [200, {}, ['one']] }" }.each do |file, good|
-        serve("", "-w", workers.to_s) do |process|
+        serve("", "-w", workers.to_s, forked: false) do |process|
           File.write("#{@directory}/#{file}", "exit")
           Process.kill("USR2", process.pid)
           eventually("the report") { process.err.include?("the new program does not boot; continues as before") }
@@ -189,7 +190,7 @@ class TestAccidents < Minitest::Test
   def test_a_rehearsal_ends_with_its_server
     { "TERM" => [0, 1], "KILL" => [0, 1] }.each do |signal, numbers|
       numbers.each do |workers|
-        serve("", "-w", workers.to_s) do |process|
+        serve("", "-w", workers.to_s, forked: false) do |process|
           File.write("#{@directory}/config.ru", "File.write('rehearsal', Process.pid.to_s); sleep")
           Process.kill("USR2", process.pid)
           rehearsal = eventually("the rehearsal") { pid_in("rehearsal") }
@@ -222,7 +223,7 @@ class TestAccidents < Minitest::Test
   end
 
   def test_a_hot_restart_into_an_only_process
-    serve("workers((ENV['X'] || File.read('workers')).to_i)") do |process|
+    serve("workers((ENV['X'] || File.read('workers')).to_i)", forked: false) do |process|
       before = eventually("two workers") { process.workers.then { |pids| pids if pids.length == 2 } }
       File.write("#{@directory}/workers", "0")
       write("two")
@@ -273,7 +274,7 @@ class TestAccidents < Minitest::Test
   RUBY
 
   def test_the_mould_dies_while_no_descriptor_is_left
-    serve(LIMIT, "-w", "1") do |process|
+    serve(LIMIT, "-w", "1", forked: false) do |process|
       touch("slow")
       eventually("the limit") { process.err.include?("limit 4") }
       Process.kill("KILL", process.mould(1))
@@ -287,7 +288,8 @@ class TestAccidents < Minitest::Test
   # A write to /dev/full fails as to a full disk.
   def test_the_disk_of_the_output_files_is_full
     [0, 1].each do |workers|
-      serve("stdout_redirect nil, '/dev/full'\nbefore_restart { raise 'broken' }", "-w", workers.to_s) do |process|
+      full = "stdout_redirect nil, '/dev/full'\nbefore_restart { raise 'broken' }"
+      serve(full, "-w", workers.to_s, forked: false) do |process|
         kill_workers(process) if workers.positive?
         write("two")
         File.write("#{@directory}/config/cuttle.rb", "stdout_redirect '/dev/full', '/dev/full'")
@@ -314,13 +316,14 @@ class TestAccidents < Minitest::Test
     nil
   end
 
-  def serve(settings, *args, &block)
+  # Not +forked+: for hot restarts, and where it matters what is loaded when.
+  def serve(settings, *args, forked: true, &block)
     write("one")
     FileUtils.rm_f(%w[go slow].map { |name| "#{@directory}/#{name}" })
     File.write("#{@directory}/workers", "2")
     File.write("#{@directory}/config/cuttle.rb", settings)
     port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
-    serving_process("-b", "tcp://127.0.0.1:#{port}", *args, chdir: @directory) do |process|
+    serving_process("-b", "tcp://127.0.0.1:#{port}", *args, chdir: @directory, forked: forked) do |process|
       eventually("the answer") { get(process)&.body == "one" }
       block.call(process)
     end

@@ -44,7 +44,8 @@ class TestReadiness < Minitest::Test
 
   def test_the_start
     touch("slow")
-    serving_process("-w", "2", "--control-url", "unix://#{@directory}/c", chdir: @directory) do |process|
+    control = ["--control-url", "unix://#{@directory}/c"]
+    serving_process("-w", "2", *control, chdir: @directory, forked: true) do |process|
       eventually("two workers that boot") { process.workers.length == 2 }
       assert_equal 503, ready
       touch("go")

@@ -58,7 +58,7 @@ class TestStrangers < Minitest::Test
     app = "run ->(_) { r, w = IO.pipe; Process.wait(fork { w.puts(fork { sleep }); exit! }); [200, {}, [r.gets]] }"
     Dir.mktmpdir do |directory|
       File.write("#{directory}/config.ru", app)
-      serving_process("#{directory}/config.ru", "-w", "1") do |process|
+      serving_process("#{directory}/config.ru", "-w", "1", forked: true) do |process|
         orphan = get(process).body.to_i
         assert_equal process.pid, File.read("/proc/#{orphan}/stat")[/\) \S (\d+)/, 1].to_i
       ensure

@@ -19,7 +19,7 @@ class TestPlugins < Minitest::Test
         def start(process) = in_background { File.write("started", "x"); process.command("stop") }
       end
     RUBY
-    serve("$LOAD_PATH << '.'\nplugin :my_mark", "-w", "1") do |process|
+    serve("$LOAD_PATH << '.'\nplugin :my_mark", "-w", "1", forked: false) do |process|
       eventually("the end that the plugin ordered") { !process.running? }
       assert process.status.success?, process.err
       assert_path_exists "#{@directory}/started"
@@ -39,7 +39,7 @@ class TestPlugins < Minitest::Test
         assert_equal 1, process.status.exitstatus
         assert_equal "cuttle: Cuttle::Plugin::MyMark: torn (RuntimeError)\n", process.err
       end
-      serve("", "-w", workers.to_s) do |process|
+      serve("", "-w", workers.to_s, forked: false) do |process|
         write("config/cuttle.rb", "$LOAD_PATH << '.'\nplugin :my_mark")
         write("config.ru", "run ->(_) { [200, {}, ['two']] }")
         Process.kill("USR2", process.pid)
@@ -113,7 +113,7 @@ class TestPlugins < Minitest::Test
   def test_tmp_restart
     [0, 1].each do |workers|
       write("config.ru", "run ->(_) { [200, {}, ['one']] }")
-      serve("plugin :tmp_restart", "-w", workers.to_s) do |process|
+      serve("plugin :tmp_restart", "-w", workers.to_s, forked: false) do |process|
         assert_equal "one", get(process).body
         write("config.ru", "run ->(_) { [200, {}, ['two']] }")
         write("tmp/restart.txt", "")
@@ -133,7 +133,7 @@ class TestPlugins < Minitest::Test
   RUBY
 
   def test_solid_queue_lives_as_long_as_the_server
-    jobs { |process, _| assert process.stop.success? }
+    jobs(forked: false) { |process, _| assert process.stop.success? }
     assert_path_exists "#{@directory}/ended"
   end
 
@@ -150,7 +150,7 @@ class TestPlugins < Minitest::Test
   def test_solid_queue_ends_with_a_server_that_does_not_wait
     write("config.ru", "run ->(_) { File.write('entered', '') && sleep }")
     { "INT" => [600, 130], "TERM" => [0.2, 1] }.each do |signal, (timeout, status)|
-      jobs("shutdown_timeout #{timeout}", workers: 0) do |process, _|
+      jobs("shutdown_timeout #{timeout}", workers: 0, forked: false) do |process, _|
         client(process) do |client|
           client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
           eventually("the app") { File.exist?("#{@directory}/entered") }
@@ -170,7 +170,7 @@ class TestPlugins < Minitest::Test
       before_restart { File.rename(#{@directory.inspect}, "#{@directory}.away") }
       after_booted { File.rename("#{@directory}.away", #{@directory.inspect}) if File.exist?("#{@directory}.away") }
     RUBY
-    jobs(away) do |process, pid|
+    jobs(away, forked: false) do |process, pid|
       Process.kill("USR2", process.pid)
       eventually("the failure") { process.err.match?(/hot restart: No such file.*; continues as before$/) }
       eventually("the directory") { File.exist?("#{@directory}/jobs") }
@@ -198,11 +198,11 @@ class TestPlugins < Minitest::Test
 
   private
 
-  def jobs(config = "", workers: 1)
+  def jobs(config = "", workers: 1, forked: true)
     write("bin/jobs", JOBS)
     File.chmod(0o755, "#{@directory}/bin/jobs")
     FileUtils.rm_f(%w[jobs ended].map { |name| "#{@directory}/#{name}" })
-    serve("plugin :solid_queue\n#{config}", "-w", workers.to_s) do |process|
+    serve("plugin :solid_queue\n#{config}", "-w", workers.to_s, forked: forked) do |process|
       eventually("the jobs") { File.size?("#{@directory}/jobs") }
       yield process, jobs_process
     end
@@ -212,8 +212,10 @@ class TestPlugins < Minitest::Test
 
   def write(path, text) = File.write("#{@directory}/#{path}", text)
 
-  def serve(config, *args, &block)
+  # Not +forked+: for hot restarts, for ends with requests under way, and once for each plugin, which must load what it
+  # needs.
+  def serve(config, *args, forked: true, &block)
     write("config/cuttle.rb", config)
-    serving_process(*args, chdir: @directory, &block)
+    serving_process(*args, chdir: @directory, forked: forked, &block)
   end
 end

@@ -84,7 +84,7 @@ class TestDeploy < Minitest::Test
   def test_probes
     arguments = container["args"].drop(1).map { |argument| argument.sub(/tcp:.*/, "tcp://127.0.0.1:0") }
     env = { "CUTTLE_CONTROL_TOKEN" => "x" }
-    serving_process("#{ROOT}/examples/hello.ru", *arguments, env: env) do |process|
+    serving_process("#{ROOT}/examples/hello.ru", *arguments, env: env, forked: true) do |process|
       control = process.out[%r{control +tcp(://\S+)}, 1].prepend("http")
       probes.each do |probe|
         eventually(probe["path"]) { get(control, probe["path"]).status == 200 }

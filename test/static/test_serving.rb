@@ -113,7 +113,7 @@ class TestStaticServing < Minitest::Test
 
   def test_a_directory_alone
     put "index.html", "index"
-    serving_process(@root) do |process|
+    serving_process(@root, forked: true) do |process|
       assert_equal "index", get(process, "/").body
       assert_equal [404, 400], ["/none", "/%zz"].map { |path| get(process, path).status }
       answer = request(process, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")

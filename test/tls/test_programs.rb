@@ -37,7 +37,7 @@ class TestTlsPrograms < TlsCase
     skip "openssl is not installed" unless system("openssl", "version", out: File::NULL)
 
     with_app("BODY = Random.new(1).bytes(3_000_000)\nrun ->(_) { [200, {}, [BODY]] }") do |app|
-      serving_process(app, "-t", "2:2", "-b", TlsFiles.uri) do |server|
+      serving_process(app, "-t", "2:2", "-b", TlsFiles.uri, forked: true) do |server|
         %w[-tls1_2 -tls1_3].each do |version|
           command = ["openssl", "s_client", "-connect", "127.0.0.1:#{server.port}", version, "-maxfraglen", "512",
                      "-quiet", "-ign_eof"]
@@ -64,7 +64,7 @@ class TestTlsPrograms < TlsCase
   # A ticket of one worker is good for the others, for their keys were made before the fork.
   def test_workers_share_sessions
     with_app("run ->(_) { [200, {}, [Process.pid.to_s]] }") do |app|
-      serving_process(app, "-w", "2", "-b", TlsFiles.uri) do |process|
+      serving_process(app, "-w", "2", "-b", TlsFiles.uri, forked: true) do |process|
         first = connect(process)
         pid = first.ask(GET).body
         session = first.socket.ssl.session
@@ -84,7 +84,7 @@ class TestTlsPrograms < TlsCase
     [["-w", "0"], ["-w", "2"]].each do |workers|
       Dir.mktmpdir("cuttle") do |directory|
         before = TlsFiles.own_identity(directory)
-        serving_process(APP, *workers, "-b", TlsFiles.uri(before.query)) do |process|
+        serving_process(APP, *workers, "-b", TlsFiles.uri(before.query), forked: true) do |process|
           assert_equal before.certificate.serial, serial(process)
           after = TlsFiles.own_identity(directory)
           Process.kill("HUP", process.pid)
@@ -98,7 +98,8 @@ class TestTlsPrograms < TlsCase
 
   def test_changed_files_are_noticed
     Dir.mktmpdir("cuttle") do |directory|
-      serving_process(APP, "-b", TlsFiles.uri(TlsFiles.own_identity(directory).query)) do |process|
+      before = TlsFiles.uri(TlsFiles.own_identity(directory).query)
+      serving_process(APP, "-b", before, forked: true) do |process|
         after = TlsFiles.own_identity(directory)
         eventually("the new certificate") { serial(process) == after.certificate.serial }
       end
@@ -108,7 +109,7 @@ class TestTlsPrograms < TlsCase
   # The program that takes the listener over makes what secures it by the URI; a phased restart keeps it.
   def test_restarts
     [["-w", "0", "USR2"], ["-w", "1", "USR2"], ["-w", "1", "USR1"]].each do |*workers, signal|
-      serving_process(APP, *workers, "-b", TlsFiles.uri) do |process|
+      serving_process(APP, *workers, "-b", TlsFiles.uri, forked: signal == "USR1") do |process|
         before = workers.last == "0" ? nil : process.workers
         kept = connect(process)
         assert_equal 200, kept.ask(GET).status
@@ -140,8 +141,10 @@ class TestTlsPrograms < TlsCase
     assert_refused(2, "TLS needs --core native", "-b", TlsFiles.uri, "--core", "pure")
     assert_refused(1, "/no/such.pem: there is no such file", "-b", "ssl://127.0.0.1:0?cert=/no/such.pem")
     assert_refused(2, "a control listener does not speak TLS", "--control-url", TlsFiles.uri)
-    assert_refused(1, "/no/such.pem: there is no such file", "-b", "ssl://127.0.0.1:0?cert=/no/such.pem",
-                   command: "check")
+    out = StringIO.new
+    status = Cuttle::CLI.new(out: out, err: out).run(["check", APP, "-b", "ssl://127.0.0.1:0?cert=/no/such.pem"])
+    assert_equal 1, status
+    assert_includes out.string.lines.first, "/no/such.pem: there is no such file"
   end
 
   # A library that isn't there is as one that was not built.
@@ -196,7 +199,7 @@ class TestTlsPrograms < TlsCase
 
   def serves(client:, &block)
     skip "no #{client}" unless system("which", client, out: File::NULL)
-    serving_process(APP, "-b", TlsFiles.uri, &block)
+    serving_process(APP, "-b", TlsFiles.uri, forked: true, &block)
   end
 
   def with_app(text)
@@ -206,10 +209,11 @@ class TestTlsPrograms < TlsCase
     end
   end
 
-  def assert_refused(status, reason, *flags, command: "serve")
-    flags = [*flags, "-b", "tcp://127.0.0.1:0"] unless flags.include?("-b")
-    out, ended = Open3.capture2e(*ServingProcess.ruby, "exe/cuttle", command, APP, *flags, chdir: Serving::ROOT)
-    assert_equal status, ended.exitstatus, out
-    assert_includes out.lines.first, reason
+  def assert_refused(status, reason, *flags)
+    serving_process(APP, *flags, forked: true) do |process|
+      refute_predicate process, :running?
+      assert_equal [status, ""], [process.status.exitstatus, process.out]
+      assert_includes process.err.lines.first, reason
+    end
   end
 end
