@@ -133,11 +133,14 @@ module Cuttle
         [load["requests"] / rate, Study::LEAST].max
       end
 
-      # The requests take at least the times that they ask for, as many at once as the server has slots.
+      # The requests take at least the times that they ask for, as many at once as the server has slots. Each process
+      # computes for one at a time.
       def unmeasured(condition, load, scale)
-        time = condition.request.times.values.sum * scale.factor / 1000.0
+        time, computing = [condition.request.times, condition.request.computing].map do |times|
+          times.values.sum * scale.factor / 1000.0
+        end
         slots = condition.threads.zero? ? condition.connections : condition.processes * condition.threads
-        rate = load["rate"] || ([slots, condition.connections].min / time)
+        rate = load["rate"] || [[slots, condition.connections].min / time, condition.processes / computing].min
         [LENGTH, load["requests"] / rate].max
       end
     end

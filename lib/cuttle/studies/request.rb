@@ -6,6 +6,7 @@ module Cuttle
   module Studies
     # A request: a path, and the durations of the work app's steps, which a Scale shortens.
     TIMES = %i[cpu_ms iowait_ms lock_ms query_ms render_ms].freeze
+    COMPUTING = %i[cpu_ms render_ms].freeze
     Request = Struct.new(:path, :times, :parameters, keyword_init: true) do
       # times: milliseconds, by the names of the work app or the album. Other keys are further parameters.
       def self.work(parameters, path: "/")
@@ -16,6 +17,11 @@ module Cuttle
       # Whether a Scale shortens it.
       def scaled?
         times.values.any?(&:positive?)
+      end
+
+      # The times in which it computes.
+      def computing
+        times.slice(*COMPUTING)
       end
 
       def target(scale)
