@@ -132,9 +132,11 @@ module ArchivedConditions
     end
   end
 
-  # One of ours, in a closed loop or with random arrivals; without a slow network and without another load generator.
+  # One of ours, with Ruby's own quantum, in a closed loop or with random arrivals; without a slow network and without
+  # another load generator.
   def suits?(configuration, load)
-    configuration.server == "cuttle" && load.tester.nil? && load.delay.nil? && (load.poisson || !load.open?)
+    configuration.server == "cuttle" && !configuration.environment&.key?("RUBY_THREAD_TIMESLICE") &&
+      load.tester.nil? && load.delay.nil? && (load.poisson || !load.open?)
   end
 
   def condition(study, results, configuration, load, runs)
