@@ -91,7 +91,6 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	struct cuttle_event events[CUTTLE_EVENTS];
 	uint64_t now = cuttle_now();
 	int64_t patience = cuttle_sooner(next_deadline(loop, now), cuttle_loop_come_back(loop, now));
-	bool work;
 	int count;
 
 	if (loop->full) /* requests wait, and this thread takes none */
@@ -108,10 +107,7 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	pthread_mutex_lock(&loop->lock);
 	followers->leader_in_kernel = followers->leader_returning = false;
 	cuttle_loop_note(loop, events, count);
-	work = count != 0 || atomic_load(&followers->woken); /* a signal is for Ruby: no other thread may notice it */
-	if (work || followers->leader->summoned)
-		cuttle_io_thread_note_leader(loop);
-	return work;
+	return count != 0 || atomic_load(&followers->woken); /* a signal is for Ruby: no other thread may notice it */
 }
 
 /* Parks the leader that stands by: its work is done, and a thread that already runs takes its place. */
@@ -150,6 +146,8 @@ void cuttle_followers_wait(struct cuttle_loop *loop, struct cuttle_follower *fol
 		if (cuttle_followers_stand_by(loop, follower, until))
 			break;
 	}
+	if (followers->leader == follower)
+		cuttle_io_thread_note_leader(loop);
 }
 
 void cuttle_followers_leave(struct cuttle_loop *loop, struct cuttle_follower *follower)

@@ -12,7 +12,7 @@ struct cuttle_io_thread {
 	pthread_t thread;
 	long number; /* as cuttle_running takes it; 0 until the thread runs */
 	pthread_cond_t called;
-	bool asleep;    /* until a thread leaves with work */
+	bool asleep;    /* until a thread leaves with work, or goes for the GVL */
 	bool on_duty;   /* waits in the kernel in place of Ruby threads */
 	bool in_kernel; /* still true if it was relieved but another thread consumed its wake */
 	uint64_t sleeps_until;
@@ -44,8 +44,8 @@ static bool led_from_kernel(const struct cuttle_loop *loop)
 	return loop->followers.leader_in_kernel || loop->followers.leader_returning;
 }
 
-/* Whether the app may keep the GVL: a request is in it, or a thread is on its way to the GVL, which a thread of the
- * app's own can keep without any request. */
+/* Whether a thread may keep the GVL: one that runs a request or, if the leader is on its way to the GVL, one of the
+ * app's own. */
 static bool app_may_run(const struct cuttle_loop *loop)
 {
 	return loop->busy > 0 || (looks_after_requests(loop) && loop->followers.leader && !led_from_kernel(loop));

@@ -89,25 +89,23 @@ static bool receive(struct cuttle_loop *loop, struct cuttle_place *place, uint64
 
 	for (;;) {
 		fd = cuttle_scoreboard_receive(loop->core.scoreboard, place, &parcel, octets);
+		if (fd < 0 && errno != EBADMSG)
+			return !cuttle_accept_exhausted(errno);
 		if (fd >= 0)
 			adopt(loop, fd, &parcel, octets, now);
-		else if (errno != EBADMSG)
-			return !cuttle_accept_exhausted(errno);
+		cuttle_scoreboard_load(loop->core.place, cuttle_loop_load(loop)); /* it counts here from now on */
 	}
 }
 
 void cuttle_loop_receive(struct cuttle_loop *loop, uint64_t now)
 {
-	bool all;
-
 	if (!loop->relay_ready)
 		return;
 	loop->relay_ready = false; /* reported again as long as there is a message */
-	all = receive(loop, loop->core.place, now);
-	atomic_store_explicit(&loop->core.place->coming, 0, memory_order_relaxed);
-	cuttle_scoreboard_load(loop->core.place, cuttle_loop_load(loop));
-	if (all)
+	if (receive(loop, loop->core.place, now)) {
+		atomic_store_explicit(&loop->core.place->coming, 0, memory_order_relaxed);
 		return;
+	}
 	unwatch(loop);
 	cuttle_loop_run_short(loop, now);
 }
