@@ -8,7 +8,7 @@ require "cuttle"
 require "rack"
 require "rbconfig"
 %w[digest/sha2 fileutils socket timeout].each { |library| require library } # of the tests' apps
-require_relative "../../contracts/engine/app" # most servers have this one
+require_relative "../../contracts/engine/engine_app" # most servers have this one
 
 module ForkProgram
   @origin = UNIXSocket.for_fd($stdin.dup.tap { |io| io.autoclose = false }.fileno)
