@@ -185,7 +185,8 @@ void cuttle_io_thread_note_leader(struct cuttle_loop *loop)
 
 	if (!io_thread || !looks_after_requests(loop))
 		return;
-	if (io_thread->asleep || (io_thread->in_kernel && unpolled(loop) >= PATIENCE)) /* under load it is awake */
+	/* Under load it looks by itself, and a wake for each turn of the leader would cost a system call. */
+	if (io_thread->asleep || (io_thread->in_kernel && unpolled(loop) >= PATIENCE))
 		cuttle_io_thread_alert(loop);
 }
 

@@ -363,15 +363,15 @@ void cuttle_loop_note_spooled(void *context)
 {
 	struct cuttle_loop *loop = context;
 	struct cuttle_connection *connection;
-	bool led;
+	bool leader_waits;
 
 	pthread_mutex_lock(&loop->lock);
 	while ((connection = cuttle_spool_reported(loop->core.spool)))
 		if (connection->spooling && cuttle_list_empty(&connection->work))
 			cuttle_list_append(&loop->pending, &connection->work);
-	led = loop->followers.leader_in_kernel;
+	leader_waits = loop->followers.leader_in_kernel;
 	cuttle_followers_pass_on(loop);
-	if (!led)
+	if (!leader_waits)
 		loop->type->wake(loop->backend); /* the io thread, if it is on duty */
 	pthread_mutex_unlock(&loop->lock);
 }

@@ -230,7 +230,7 @@ struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard
 	return least_loaded(scoreboard, own, true, most_connections, load / 2 + load % 2);
 }
 
-/* Takes back what was added for a message. The worker with this place may have set coming to 0. */
+/* Subtracts what was added for a message. The worker with this place may have set coming to 0 meanwhile. */
 static void expect_one_less(struct cuttle_place *place)
 {
 	uint32_t coming = atomic_load(&place->coming);

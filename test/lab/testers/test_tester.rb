@@ -8,8 +8,8 @@ class TestTester < Minitest::Test
   include Eventually
   include TemporaryDirectory
 
-  # Heeds no signal that a program can ignore, as Siege while it starts. A script starts it. The URL names a pipe, which
-  # is open until both have ended.
+  # Ignores every signal that a program can ignore, as Siege does while it starts. A shell starts it. The URL names a
+  # pipe, which is open until both have ended.
   class Deaf < Cuttle::Lab::Testers::Tester
     PROGRAM = "sh"
     SCRIPT = 'trap "" TERM INT HUP QUIT; exec > "$1"; echo started; sleep 60; echo ended'

@@ -80,7 +80,7 @@ module ForkProgram
     def flush(io)
       io.flush
     rescue IOError, SystemCallError
-      nil # nobody reads it, or a disk is full
+      nil # its reader has closed, or a disk is full
     end
 
     def load_all(room) = room.constants.each { |name| room.const_get(name) }

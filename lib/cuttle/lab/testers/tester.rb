@@ -65,7 +65,7 @@ module Cuttle
         end
 
         # Ends the run. May be called from a trap handler and from any thread. Kills the program, because Siege misses
-        # other signals while it starts. The report of an interrupted run counts nowhere.
+        # other signals while it starts. Nothing reads the report of an interrupted run.
         def interrupt
           @interrupted = true
           kill if @pid
@@ -98,7 +98,7 @@ module Cuttle
           end
         end
 
-        # With all that it has started: what is called so may be a script.
+        # Kills the program and everything that it has started, because the command may be a wrapper script.
         def kill
           Process.kill(:KILL, -@pid)
         rescue Errno::ESRCH
