@@ -23,3 +23,5 @@ expect "q16.1", "in Ruby 3.1, YJIT makes a page that is rendered in Ruby faster"
        "with YJIT by without" => [rate("q16", ruby: "3.1", jit: "yjit"), rate("q16", ruby: "3.1", jit: "none"), 1.05..]
 expect "q16.2", "Ruby 3.4 with YJIT serves that page faster than Ruby 3.1 with YJIT",
        "3.4 by 3.1" => [rate("q16", ruby: "3.4", jit: "yjit"), rate("q16", ruby: "3.1", jit: "yjit"), 1.05..]
+expect "q16.3", "Ruby 4.0 with YJIT serves that page faster than Ruby 3.1 without",
+       "4.0 with YJIT by 3.1" => [rate("q16", ruby: "4.0", jit: "yjit"), rate("q16", ruby: "3.1", jit: "none"), 1.05..]
