@@ -30,7 +30,6 @@ static void promote(struct cuttle_followers *followers, bool to_work)
 	unpark(followers, follower);
 	follower->summoned = to_work;
 	followers->leader = follower;
-	followers->leader_in_kernel = false;
 	pthread_cond_signal(&follower->called);
 }
 
@@ -38,8 +37,6 @@ static void promote(struct cuttle_followers *followers, bool to_work)
 static void summon_leader(struct cuttle_loop *loop)
 {
 	loop->followers.leader->summoned = true;
-	loop->followers.leader_in_kernel = false;
-	loop->followers.leader_returning = true;
 	loop->type->wake(loop->backend);
 }
 
@@ -52,7 +49,7 @@ void cuttle_followers_pass_on(struct cuttle_loop *loop)
 		return;
 	if (!followers->leader && !cuttle_list_empty(&followers->parked))
 		promote(followers, work);
-	else if (work && followers->leader && followers->leader_in_kernel)
+	else if (work && cuttle_followers_leader_waits(followers))
 		summon_leader(loop);
 }
 
@@ -105,7 +102,7 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	pthread_mutex_unlock(&loop->lock);
 	count = loop->type->wait(loop->backend, events, CUTTLE_EVENTS, patience);
 	pthread_mutex_lock(&loop->lock);
-	followers->leader_in_kernel = followers->leader_returning = false;
+	followers->leader_in_kernel = false;
 	cuttle_loop_note(loop, events, count);
 	return count != 0 || atomic_load(&followers->woken); /* a signal is for Ruby: no other thread may notice it */
 }
@@ -160,7 +157,7 @@ void cuttle_followers_interrupt(struct cuttle_loop *loop, struct cuttle_follower
 {
 	follower->interrupted = true;
 	pthread_cond_signal(&follower->called);
-	if (loop->followers.leader == follower && loop->followers.leader_in_kernel)
+	if (loop->followers.leader == follower && cuttle_followers_leader_waits(&loop->followers))
 		summon_leader(loop);
 }
 
@@ -168,7 +165,7 @@ void cuttle_followers_hurry(struct cuttle_loop *loop, uint64_t deadline)
 {
 	struct cuttle_followers *followers = &loop->followers;
 
-	if (!followers->leader_in_kernel) {
+	if (!cuttle_followers_leader_waits(followers)) {
 		cuttle_io_thread_hurry(loop, deadline);
 	} else if (deadline < followers->sleeps_until) {
 		followers->sleeps_until = deadline;

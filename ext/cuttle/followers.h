@@ -58,8 +58,7 @@ struct cuttle_followers {
 	struct cuttle_link parked;
 	uint32_t parked_count;
 	struct cuttle_follower *leader; /* in the kernel, standing by, or on its way to the GVL */
-	bool leader_in_kernel;          /* and was not called back */
-	bool leader_returning;          /* was called back, but is still in the kernel */
+	bool leader_in_kernel;          /* even if it was called back, until it has left it */
 	uint64_t sleeps_until;          /* the end of its wait in the kernel, unless it is woken */
 	bool standing_by;               /* the leader leaves the work to a thread in the app that will soon be back */
 	bool shared;                    /* several threads may run the app at once */
@@ -95,6 +94,12 @@ void cuttle_followers_wake(struct cuttle_loop *loop);
 static inline uint32_t cuttle_followers_free(const struct cuttle_followers *followers)
 {
 	return followers->parked_count + (followers->leader ? 1 : 0);
+}
+
+/* Whether the leader is in the kernel, and will stay there until something is reported. */
+static inline bool cuttle_followers_leader_waits(const struct cuttle_followers *followers)
+{
+	return followers->leader_in_kernel && !followers->leader->summoned;
 }
 
 /* Whether a free thread may leave work to the threads in the app. */

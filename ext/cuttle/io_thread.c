@@ -37,26 +37,21 @@ static uint64_t unpolled(const struct cuttle_loop *loop)
 	return cuttle_now() - loop->looked;
 }
 
-/* Whether a Ruby thread is in the kernel, called back or not. If the io thread waited there too, it could take the wake
- * that calls that thread. */
-static bool led_from_kernel(const struct cuttle_loop *loop)
-{
-	return loop->followers.leader_in_kernel || loop->followers.leader_returning;
-}
-
 /* Whether a thread may keep the GVL: one that runs a request or, if the leader is on its way to the GVL, one of the
  * app's own. */
 static bool app_may_run(const struct cuttle_loop *loop)
 {
-	return loop->busy > 0 || (looks_after_requests(loop) && loop->followers.leader && !led_from_kernel(loop));
+	return loop->busy > 0 || (looks_after_requests(loop) && loop->followers.leader && !loop->followers.leader_in_kernel);
 }
 
+/* While the leader is in the kernel, called back or not, the io thread must not wait there too: it could take the wake
+ * that calls the leader. */
 static bool needed(const struct cuttle_loop *loop)
 {
 	bool nobody = cuttle_followers_free(&loop->followers) == 0;
 
 	return app_may_run(loop) && unpolled(loop) >= PATIENCE &&
-	       (nobody || (looks_after_requests(loop) && !led_from_kernel(loop)));
+	       (nobody || (looks_after_requests(loop) && !loop->followers.leader_in_kernel));
 }
 
 /* Handles what was reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
@@ -99,7 +94,7 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 		cuttle_loop_note(loop, events, count);
 	}
 	cuttle_followers_pass_on(loop); /* the last reports to this thread are work for those that are back */
-	if (led_from_kernel(loop))
+	if (loop->followers.leader_in_kernel)
 		loop->type->wake(loop->backend); /* and it may have consumed their wake */
 }
 

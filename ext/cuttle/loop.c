@@ -369,7 +369,7 @@ void cuttle_loop_note_spooled(void *context)
 	while ((connection = cuttle_spool_reported(loop->core.spool)))
 		if (connection->spooling && cuttle_list_empty(&connection->work))
 			cuttle_list_append(&loop->pending, &connection->work);
-	leader_waits = loop->followers.leader_in_kernel;
+	leader_waits = cuttle_followers_leader_waits(&loop->followers);
 	cuttle_followers_pass_on(loop);
 	if (!leader_waits)
 		loop->type->wake(loop->backend); /* the io thread, if it is on duty */
@@ -480,7 +480,7 @@ void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
 {
 	drain_all_idle(loop, now);
 	loop->shut = true;
-	if (loop->followers.leader_in_kernel)
+	if (cuttle_followers_leader_waits(&loop->followers))
 		loop->type->wake(loop->backend); /* it waits for later deadlines than the new ones */
 }
 

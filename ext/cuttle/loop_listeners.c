@@ -35,7 +35,7 @@ static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t no
 {
 	cuttle_loop_remove_listeners(loop);
 	loop->aside_until = now + nanoseconds;
-	if (loop->followers.leader_in_kernel)
+	if (cuttle_followers_leader_waits(&loop->followers))
 		loop->type->wake(loop->backend); /* its timeout must end then */
 }
 

@@ -24,7 +24,7 @@ static void look(struct cuttle_loop *loop, bool full, uint64_t now)
 	cuttle_scoreboard_free(loop->core.place, !full && !loop->shut);
 	cuttle_loop_turn(loop, limit, now);
 	nearest = cuttle_loop_expire(loop, now);
-	if (nearest >= 0 && loop->followers.leader_in_kernel)
+	if (nearest >= 0 && cuttle_followers_leader_waits(&loop->followers))
 		cuttle_followers_hurry(loop, now + (uint64_t)nearest);
 	cuttle_loop_shed(loop,
 			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
@@ -139,7 +139,7 @@ bool cuttle_loop_may_leave_work(struct cuttle_loop *loop)
 	if (!loop->followers.shared)
 		return false;
 	pthread_mutex_lock(&loop->lock);
-	may = !loop->followers.leader_in_kernel && cuttle_loop_has_work(loop) &&
+	may = !cuttle_followers_leader_waits(&loop->followers) && cuttle_loop_has_work(loop) &&
 	      cuttle_followers_may_stand_by(loop, cuttle_now());
 	pthread_mutex_unlock(&loop->lock);
 	return may;
