@@ -5,9 +5,10 @@
  * rounds it is two loops, which play two workers: they share listeners and a scoreboard, and give each other
  * connections (relay.h); one of them may stop earlier. Threads play Ruby's: they take requests as rb_poller_next.c
  * does, compute with the GVL or wait without it, answer themselves or let another thread do it, are interrupted, and
- * are elsewhere for a while. What must hold:
+ * are elsewhere for a while. Another one of the app's keeps the GVL without a request. What must hold:
  *   - each complete request of a client that stays is answered once, in order, with its own octets (loop_clients.c);
- *   - nothing hangs for HANG seconds, while the round goes on or at its end;
+ *   - nothing hangs for HANG seconds, while the round goes on or at its end, and no deadline while the GVL is kept, if
+ *     the io thread looks after requests;
  *   - the law of followers.h, whenever a thread leaves with work, answers, or gives up waiting (assert_law);
  *   - in the end no connection is open, nobody waits, and all memory is given back.
  *
@@ -229,6 +230,8 @@ static void *work(void *argument)
 		found = poller_next(&worker->thread, until, full, &exchange, &token);
 		if (found == FOUND_EXCHANGE) {
 			call(stage, worker, exchange);
+			if (stage->disturbs && check_random(random, 8) == 0) /* after the response */
+				without_gvl(poller, check_random(random, 30000));
 		} else if (found == FOUND_TOKEN) {
 			unwatch(poller, (struct cuttle_exchange *)token);
 			answer(poller, (struct cuttle_exchange *)token, random, false);
@@ -278,6 +281,43 @@ static void stop(struct poller *poller)
 	gvl_release(&poller->gvl);
 }
 
+/* Whether the io thread keeps deadlines whoever has the GVL. */
+static bool looks_after_requests(const struct cuttle_loop *loop)
+{
+	return loop->io_thread && (loop->sheds || loop->relays);
+}
+
+/* Whether a deadline that was over at that time has not been kept. */
+static bool overdue(struct cuttle_loop *loop, uint64_t time)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&loop->lock);
+	for (int kind = 0; kind < CUTTLE_DEADLINES && looks_after_requests(loop); kind++) {
+		const struct cuttle_link *queue = &loop->core.deadlines[kind];
+
+		if (!cuttle_list_empty(queue))
+			found |= CUTTLE_CONTAINER(queue->next, struct cuttle_connection, timer)->deadline <= time;
+	}
+	pthread_mutex_unlock(&loop->lock);
+	return found;
+}
+
+/* One of the app's own threads computes, without a request, until other threads have kept all deadlines so far. */
+static void keep_gvl(struct poller *poller, uint32_t *random)
+{
+	uint64_t end;
+
+	gvl_acquire(&poller->gvl);
+	compute(check_random(random, 20) * CUTTLE_MILLISECOND);
+	end = cuttle_now();
+	while (overdue(poller->loop, end)) {
+		demand(cuttle_now() < end + HANG * CUTTLE_SECOND, poller, "a deadline is kept without the GVL");
+		usleep(100);
+	}
+	gvl_release(&poller->gvl);
+}
+
 /* What other threads of Ruby's do to those that work, and other workers to this one, until the time is over. */
 static void disturb(struct stage *stage, uint64_t until)
 {
@@ -291,6 +331,10 @@ static void disturb(struct stage *stage, uint64_t until)
 		if (!stage->disturbs)
 			continue;
 		disturbances++;
+		if (check_random(&stage->random, 4) == 0) {
+			keep_gvl(poller, &stage->random);
+			continue;
+		}
 		if (check_random(&stage->random, 3) == 0) {
 			poller_wake(poller);
 			continue;

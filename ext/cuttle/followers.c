@@ -1,8 +1,6 @@
 /* Which thread waits and which goes to the GVL. followers.h states the law. */
 #include "io_thread.h"
 
-#define LONGEST_WAIT CUTTLE_SECOND /* while responses are in progress */
-
 void cuttle_followers_reset(struct cuttle_followers *followers)
 {
 	*followers = (struct cuttle_followers){.leader = NULL};
@@ -72,22 +70,13 @@ static bool await_promotion(struct cuttle_loop *loop, struct cuttle_follower *fo
 	return false;
 }
 
-/* Returns the nanoseconds to the next deadline. Another thread that finishes a response sets one without the leader's
- * knowledge, so during responses the leader checks again within LONGEST_WAIT. */
-static int64_t next_deadline(struct cuttle_loop *loop, uint64_t now)
-{
-	int64_t patience = cuttle_loop_expire(loop, now);
-
-	return loop->busy > 0 ? cuttle_sooner(patience, LONGEST_WAIT) : patience;
-}
-
 /* Waits in the kernel once. Returns whether there may be work. */
 static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 {
 	struct cuttle_followers *followers = &loop->followers;
 	struct cuttle_event events[CUTTLE_EVENTS];
 	uint64_t now = cuttle_now();
-	int64_t patience = cuttle_sooner(next_deadline(loop, now), cuttle_loop_come_back(loop, now));
+	int64_t patience = cuttle_sooner(cuttle_loop_keep_deadlines(loop, now), cuttle_loop_come_back(loop, now));
 	int count;
 
 	if (loop->full) /* requests wait, and this thread takes none */

@@ -12,7 +12,7 @@ struct cuttle_io_thread {
 	pthread_t thread;
 	long number; /* as cuttle_running takes it; 0 until the thread runs */
 	pthread_cond_t called;
-	bool asleep;    /* until a thread leaves with work, or goes for the GVL */
+	bool asleep;    /* until a thread leaves with work, or the leader goes for the GVL */
 	bool on_duty;   /* waits in the kernel in place of Ruby threads */
 	bool in_kernel; /* still true if it was relieved but another thread consumed its wake */
 	uint64_t sleeps_until;
@@ -37,21 +37,18 @@ static uint64_t unpolled(const struct cuttle_loop *loop)
 	return cuttle_now() - loop->looked;
 }
 
-/* Whether a thread may keep the GVL: one that runs a request or, if the leader is on its way to the GVL, one of the
- * app's own. */
-static bool app_may_run(const struct cuttle_loop *loop)
+/* Whether no Ruby thread waits in the kernel, though the loop isn't over: each is in the app, with a request or after
+ * one, or on its way to the GVL. If one is in the kernel, called back or not, the io thread must not wait there too: it
+ * could take the wake that calls that thread. */
+static bool nobody_watches(const struct cuttle_loop *loop)
 {
-	return loop->busy > 0 || (looks_after_requests(loop) && loop->followers.leader && !loop->followers.leader_in_kernel);
+	return !loop->followers.leader_in_kernel && !cuttle_loop_over(loop);
 }
 
-/* While the leader is in the kernel, called back or not, the io thread must not wait there too: it could take the wake
- * that calls the leader. */
 static bool needed(const struct cuttle_loop *loop)
 {
-	bool nobody = cuttle_followers_free(&loop->followers) == 0;
-
-	return app_may_run(loop) && unpolled(loop) >= PATIENCE &&
-	       (nobody || (looks_after_requests(loop) && !loop->followers.leader_in_kernel));
+	return nobody_watches(loop) && unpolled(loop) >= PATIENCE &&
+	       (looks_after_requests(loop) || cuttle_followers_free(&loop->followers) == 0);
 }
 
 /* Handles what was reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
@@ -66,7 +63,7 @@ static int64_t turn(struct cuttle_loop *loop)
 	cuttle_loop_step_pending(loop, now);
 	relay = cuttle_loop_relay(loop, now);
 	cuttle_loop_shed(loop, cuttle_loop_spare(loop), now);
-	patience = cuttle_loop_expire(loop, now);                   /* last, because the others set new deadlines */
+	patience = cuttle_loop_keep_deadlines(loop, now);           /* last, because the others set new deadlines */
 	back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1; /* it may just have left them to another worker */
 	if (!cuttle_list_empty(&loop->pending))
 		return 0;
@@ -99,13 +96,14 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 }
 
 /* Waits until the io thread may be needed: while threads poll, until 7.5 ms after the last poll. It doesn't sleep then,
- * because to be called whenever a thread leaves with work would cost more than to look. */
+ * nor while a request is in the app, because to be called whenever a thread leaves with work would cost more than to
+ * look. */
 static void rest(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)
 {
 	uint64_t time = unpolled(loop);
 	bool quiet = time >= PATIENCE;
 
-	io_thread->asleep = quiet && !app_may_run(loop) && !cuttle_followers_unled(loop);
+	io_thread->asleep = quiet && loop->busy == 0 && !nobody_watches(loop) && !cuttle_followers_unled(loop);
 	if (io_thread->asleep)
 		pthread_cond_wait(&io_thread->called, &loop->lock);
 	if (!io_thread->asleep)
@@ -178,10 +176,8 @@ void cuttle_io_thread_note_leader(struct cuttle_loop *loop)
 {
 	const struct cuttle_io_thread *io_thread = loop->io_thread;
 
-	if (!io_thread || !looks_after_requests(loop))
-		return;
 	/* Under load it looks by itself, and a wake for each turn of the leader would cost a system call. */
-	if (io_thread->asleep || (io_thread->in_kernel && unpolled(loop) >= PATIENCE))
+	if (io_thread && (io_thread->asleep || (io_thread->in_kernel && unpolled(loop) >= PATIENCE)))
 		cuttle_io_thread_alert(loop);
 }
 

@@ -1,12 +1,14 @@
 /* The io thread: a native thread that never takes the GVL.
  *
- * While every Ruby thread is in the app, nobody polls. After a few milliseconds of that, the io thread moves bytes and
- * keeps deadlines until a Ruby thread comes back: it reads requests, drains output to slow readers and ends late
- * clients. It hands out no work. It does not accept either, because another worker may have a free thread. A loop that
- * sheds is the exception: it accepts if no other worker has a free thread, and refuses the excess. In a loop with a
- * relay it gives requests that wait to other workers, and receives theirs. In a loop that sheds, or has a relay or an
- * app_timeout, it also steps in while no request is in the app, if the leader has been on its way to the GVL for some
- * milliseconds: one of the app's own threads keeps it.
+ * A thread is in the app until it asks for the next request, also after the response (rack.after_reply). While every
+ * Ruby thread is in the app, nobody polls. After a few milliseconds of that, the io thread moves bytes and keeps
+ * deadlines until a Ruby thread comes back: it reads requests, drains output to slow readers and ends late clients. It
+ * hands out no work. It does not accept either, because another worker may have a free thread. A loop that sheds is the
+ * exception: it accepts if no other worker has a free thread, and refuses the excess. In a loop with a relay it gives
+ * requests that wait to other workers, and receives theirs.
+ *
+ * In a loop that sheds, or has a relay or an app_timeout, it also steps in if threads are free, but none has got the
+ * GVL for some milliseconds.
  *
  * If a thread left the loop unled (followers.h) and is still in its request, the io thread calls a parked thread. */
 #ifndef CUTTLE_IO_THREAD_H
@@ -24,7 +26,7 @@ int cuttle_io_thread_start(struct cuttle_loop *loop);
 /* Tells the io thread that a thread leaves with work, so it may be needed. Called under the lock. */
 void cuttle_io_thread_alert(struct cuttle_loop *loop);
 
-/* Tells it, if it looks after requests, that the leader goes to the GVL. Called under the lock. */
+/* Tells it that the leader goes to the GVL. Called under the lock. */
 void cuttle_io_thread_note_leader(struct cuttle_loop *loop);
 
 /* Does what cuttle_followers_hurry does if only the io thread waits. Called under the lock. */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE 16 /* each request counts for one of so many parts of the average time */
+#define SHARE 16                   /* each request counts for one of so many parts of the average time */
+#define LONGEST_WAIT CUTTLE_SECOND /* while responses are in progress */
 
 uint64_t cuttle_loop_enroll(struct cuttle_loop *loop, int fd, enum cuttle_registrant kind, void *owner)
 {
@@ -430,6 +431,13 @@ int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now)
 		}
 	}
 	return nearest;
+}
+
+int64_t cuttle_loop_keep_deadlines(struct cuttle_loop *loop, uint64_t now)
+{
+	int64_t patience = cuttle_loop_expire(loop, now);
+
+	return loop->busy > 0 ? cuttle_sooner(patience, LONGEST_WAIT) : patience;
 }
 
 void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)

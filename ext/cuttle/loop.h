@@ -161,6 +161,9 @@ void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *conne
 
 /* Ends the connections whose deadlines have passed. Returns nanoseconds to the next deadline, -1 if there is none. */
 int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now);
+/* The same, for a thread that waits in the kernel next. During responses it is at most a second, because a thread that
+ * sends or ends one sets deadlines without the knowledge of the thread that waits. */
+int64_t cuttle_loop_keep_deadlines(struct cuttle_loop *loop, uint64_t now);
 
 /* Whether connections wait that this process could accept. Other processes may accept them first. */
 bool cuttle_loop_has_backlog(const struct cuttle_loop *loop);

@@ -36,6 +36,21 @@ class TestPoller < Minitest::Test
     assert found.pop
   end
 
+  # The io thread waits by then, and knows no deadline.
+  def test_a_deadline_is_kept_that_a_thread_sets_before_it_stays_away
+    poller = Cuttle::Poller.new([@listener], env: {}, shared: true, idle_timeout: 0.03, header_timeout: 0.03)
+    late, idle = ["GET / HTTP/1.1\r\n", ASK].map { |octets| connect.write(octets) }
+    exchange = poller.next(5)
+    assert_equal 408, late.response.status
+    late.close
+    eventually("the end of its connection") { poller.stats[:connections] == 1 }
+    answer(exchange)
+    assert_equal 200, idle.response.status
+    assert_equal :closed, idle.ending
+  ensure
+    poller&.stop
+  end
+
   # Only those that have waited for a while are asked whether they are still there.
   def test_others_are_looked_for_when_those_that_waited_have_gone
     kept = Array.new(3) { connect.tap { |client| client.write(ASK) && answer(@poller.next(5)) } }

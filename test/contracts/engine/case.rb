@@ -234,7 +234,7 @@ module EngineContract
     end
 
     # Waits until the app has all requests that it may have at once.
-    def hold_all = Array.new(capacity) { hold }
+    def hold_all(action: "hold") = Array.new(capacity) { hold(action: action) }
 
     def open_gate(gate) = FileUtils.touch("#{self.class.gates}/#{gate}.go")
 

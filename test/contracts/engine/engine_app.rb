@@ -148,6 +148,12 @@ class EngineApp
     "held"
   end
 
+  # A gate after the response.
+  def greet_and_hold(gate, env)
+    env["rack.after_reply"] << -> { hold(gate, env) }
+    "hello"
+  end
+
   # A response that has begun, and continues when the gate opens.
   def begin(gate, _)
     [200, PLAIN.dup, Enumerator.new { |parts| (parts << "begun, ") && (parts << hold(gate, nil)) }]

@@ -90,15 +90,17 @@ module EngineContract
       assert_equal 8_000_000, reader.hurry(after: SLOWLY).response.body.bytesize
     end
 
-    def test_deadlines_fire_while_every_thread_is_in_the_app
-      with_server("--request-timeout", "1", "--idle-timeout", "1") do
-        late = connect
-        idle = connect
-        [late, idle].each { |client| client.ask(get("/")) }
-        late.write("GET / HTTP/1.1\r\n")
-        hold_all
-        assert_match(%r{\A(HTTP/1\.1 408 .*)?\z}m, late.rest)
-        assert_equal :closed, idle.ending
+    { "the_app" => "hold", "a_callback_after_its_response" => "greet_and_hold" }.each do |place, action|
+      define_method("test_deadlines_fire_while_every_thread_is_in_#{place}") do
+        with_server("--request-timeout", "1", "--idle-timeout", "1") do
+          late = connect
+          idle = connect
+          [late, idle].each { |client| client.ask(get("/")) }
+          late.write("GET / HTTP/1.1\r\n")
+          hold_all(action: action)
+          assert_match(%r{\A(HTTP/1\.1 408 .*)?\z}m, late.rest)
+          assert_equal :closed, idle.ending
+        end
       end
     end
 

@@ -66,13 +66,18 @@ module EngineContract
       with_server(*bounded, "--max-queue", QUEUE.to_s) do
         holders = hold_all
         clients = Array.new(QUEUE + 3) { connect.write(get("/")) }
-        refused = eventually("three refusals") do
-          clients.select { |client| client.heard?(0) }.then { |all| all if all[2] }
-        end
-        refused.each { |client| assert_refusal client.response }
+        refused = three_refused(clients).each { |client| assert_refusal client.response }
         open_gates
         (holders + clients - refused).each { |client| assert_equal 200, client.response.status }
         refused.each { |client| assert_equal 200, client.ask(get("/")).status } # on the same connection
+      end
+    end
+
+    def test_requests_beyond_the_queue_are_refused_while_every_thread_is_in_a_callback_after_its_response
+      with_server(*bounded, "--max-queue", QUEUE.to_s) do
+        hold_all(action: "greet_and_hold").each { |client| assert_equal "hello", client.response.body }
+        clients = Array.new(QUEUE + 3) { connect.write(get("/")) }
+        three_refused(clients).each { |client| assert_refusal client.response }
       end
     end
 
@@ -116,6 +121,10 @@ module EngineContract
     end
 
     private
+
+    def three_refused(clients)
+      eventually("three refusals") { clients.select { |client| client.heard?(0) }.then { |all| all if all[2] } }
+    end
 
     def one_waits_and_one_is_refused
       clients = Array.new(2) { connect.write(get("/")) }
