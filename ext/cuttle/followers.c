@@ -133,7 +133,7 @@ void cuttle_followers_wait(struct cuttle_loop *loop, struct cuttle_follower *fol
 			break;
 	}
 	if (followers->leader == follower)
-		cuttle_io_thread_note_leader(loop);
+		cuttle_io_thread_alert(loop);
 }
 
 void cuttle_followers_leave(struct cuttle_loop *loop, struct cuttle_follower *follower)

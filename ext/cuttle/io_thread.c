@@ -168,17 +168,8 @@ void cuttle_io_thread_alert(struct cuttle_loop *loop)
 		io_thread->asleep = false;
 		pthread_cond_signal(&io_thread->called);
 	} else if (io_thread && io_thread->in_kernel && !io_thread->on_duty && !loop->followers.leader_in_kernel) {
-		loop->type->wake(loop->backend);
+		loop->type->wake(loop->backend); /* so that it comes back when its patience is over */
 	}
-}
-
-void cuttle_io_thread_note_leader(struct cuttle_loop *loop)
-{
-	const struct cuttle_io_thread *io_thread = loop->io_thread;
-
-	/* Under load it looks by itself, and a wake for each turn of the leader would cost a system call. */
-	if (io_thread && (io_thread->asleep || (io_thread->in_kernel && unpolled(loop) >= PATIENCE)))
-		cuttle_io_thread_alert(loop);
 }
 
 void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline)

@@ -23,11 +23,9 @@ bool cuttle_io_thread_wanted(const struct cuttle_loop *loop);
 /* Starts the loop's io thread. Only one thread at a time may call it, without the lock. Returns 0, or an errno. */
 int cuttle_io_thread_start(struct cuttle_loop *loop);
 
-/* Tells the io thread that a thread leaves with work, so it may be needed. Called under the lock. */
+/* Tells the io thread that it may be needed: a thread leaves with work, or the leader goes to the GVL. Called under the
+ * lock. */
 void cuttle_io_thread_alert(struct cuttle_loop *loop);
-
-/* Tells it that the leader goes to the GVL. Called under the lock. */
-void cuttle_io_thread_note_leader(struct cuttle_loop *loop);
 
 /* Does what cuttle_followers_hurry does if only the io thread waits. Called under the lock. */
 void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline);

@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "io/nonblock"
+require_relative "../support/kept_gvl"
 
 # What workers publish to each other.
 class TestScoreboard < Minitest::Test
+  include KeptGvl
+
   def setup
     @workers = []
   end
@@ -214,13 +216,12 @@ class TestScoreboard < Minitest::Test
   # request goes for the GVL when there is one, or when its time is up.
   { "" => nil, "_and_time_is_up" => 0.05 }.each do |also, patience|
     define_method("test_a_request_goes_on_when_its_new_worker_computes_between_requests#{also}") do
-      skip "needs fiddle" unless writes_with_the_gvl
-
+      need_fiddle
       scoreboard = Cuttle::Scoreboard.new(3, 1, 3)
       assert scoreboard.take(0)
       kept, keeps = IO.pipe
       start_worker(scoreboard, 1) do
-        Thread.new { keep_gvl(keeps, scoreboard, 1) }
+        Thread.new { keep_gvl_when_free(keeps, scoreboard, 1) }
         serve(scoreboard, 1, patience)
       end
       kept.readpartial(1)
@@ -310,20 +311,10 @@ class TestScoreboard < Minitest::Test
     assert_equal false, waiting.value
   end
 
-  # The function write of the C library, which a thread calls with the GVL; nil: there is no fiddle.
-  def writes_with_the_gvl
-    require "fiddle"
-    types = [Fiddle::TYPE_INT, Fiddle::TYPE_VOIDP, Fiddle::TYPE_SIZE_T]
-    Fiddle::Function.new(Fiddle.dlopen(nil)["write"], types, Fiddle::TYPE_SSIZE_T, need_gvl: true)
-  rescue LoadError
-    nil
-  end
-
-  # Keeps the GVL once the worker of that place waits for requests, until somebody reads all that this writes.
-  def keep_gvl(pipe, scoreboard, place)
+  # Keeps the GVL once the worker of that place waits for requests.
+  def keep_gvl_when_free(pipe, scoreboard, place)
     Eventually.eventually("the worker of place #{place}") { scoreboard.to_a[place].last }
-    pipe.nonblock = false
-    writes_with_the_gvl.call(pipe.fileno, "x" * 1_000_000, 1_000_000)
+    keep_gvl(pipe)
   end
 
   # Clients that have had an answer each.
