@@ -61,6 +61,8 @@ static int64_t turn(struct cuttle_loop *loop)
 		cuttle_loop_accept(loop, 0, now);
 	cuttle_loop_receive(loop, now);
 	cuttle_loop_step_pending(loop, now);
+	if (loop->busy == 0) /* something else keeps the threads */
+		cuttle_scoreboard_free(loop->core.place, false);
 	relay = cuttle_loop_relay(loop, now);
 	cuttle_loop_shed(loop, cuttle_loop_spare(loop), now);
 	patience = cuttle_loop_keep_deadlines(loop, now);           /* last, because the others set new deadlines */
@@ -193,6 +195,7 @@ void cuttle_io_thread_relieve(struct cuttle_loop *loop)
 
 	if (io_thread && io_thread->on_duty) {
 		io_thread->on_duty = false;
+		cuttle_scoreboard_free(loop->core.place, !loop->full && !loop->shut);
 		loop->type->wake(loop->backend);
 		if (cuttle_loop_is_open(loop))
 			cuttle_loop_restore_listeners(loop);

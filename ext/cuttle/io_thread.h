@@ -8,7 +8,8 @@
  * requests that wait to other workers, and receives theirs.
  *
  * In a loop that sheds, or has a relay or an app_timeout, it also steps in if threads are free, but none has got the
- * GVL for some milliseconds.
+ * GVL for some milliseconds. If no request is in the app then, one of the app's own threads keeps the GVL, and other
+ * workers no longer count this one as free.
  *
  * If a thread left the loop unled (followers.h) and is still in its request, the io thread calls a parked thread. */
 #ifndef CUTTLE_IO_THREAD_H
@@ -33,8 +34,8 @@ void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline);
 /* The io thread, as cuttle_running takes it; 0 without one. Called under the lock. */
 long cuttle_io_thread_number(const struct cuttle_loop *loop);
 
-/* Sends the io thread off duty, because a Ruby thread polls again, and puts the listeners back. Called under the
- * lock. */
+/* Sends the io thread off duty, because a Ruby thread polls again. Puts the listeners back, and shows the other workers
+ * that this one is free. Called under the lock. */
 void cuttle_io_thread_relieve(struct cuttle_loop *loop);
 
 /* Ends the io thread and joins it. Called without the lock. */

@@ -30,7 +30,7 @@
 /* One worker's place, on its own cache line because it is written often. */
 struct cuttle_place {
 	alignas(64) _Atomic uint32_t connections; /* open ones */
-	atomic_bool free;                         /* one of its threads is not in the app */
+	atomic_bool free;                         /* one of its threads is not in the app, and can have the GVL */
 	atomic_bool room;                         /* it refuses no request, whether a thread is free or not */
 	atomic_bool taken;                        /* there is a worker */
 	atomic_bool reads;                        /* the worker receives what is in its relay */

@@ -50,8 +50,7 @@ class TestScoreboard < Minitest::Test
   # A worker that has a connection already leaves the next to one that has none; and takes it when that one doesn't.
   def test_the_worker_with_fewer_connections_goes_first
     scoreboard = Cuttle::Scoreboard.new(2)
-    idle = start_worker(scoreboard, 1)
-    Process.kill(:STOP, idle)
+    suspend(start_worker(scoreboard, 1), scoreboard, 1)
     assert scoreboard.take(0)
     with_poller(scoreboard) do |poller, port|
       clients = Array.new(2) do
@@ -188,8 +187,7 @@ class TestScoreboard < Minitest::Test
     assert scoreboard.take(0)
     with_kept_clients(scoreboard, 2) do |poller, clients|
       other = start_worker(scoreboard, 1)
-      Process.kill(:STOP, other)
-      Process.wait(other, Process::WUNTRACED)
+      suspend(other, scoreboard, 1)
       ask(clients[0], "/first")
       look_until("the request in the relay", poller) { |stats| stats[:relayed] == 1 }
       ask(clients[1], "/second")
@@ -235,6 +233,28 @@ class TestScoreboard < Minitest::Test
     end
   end
 
+  # The thread that waited goes for the GVL, which this thread keeps. It gets it, and ends without a look for requests.
+  # Another thread waits then, so the worker is free again.
+  def test_a_worker_whose_gvl_is_kept_is_not_free
+    need_fiddle
+    scoreboard = Cuttle::Scoreboard.new(1, 1, 1)
+    keeps = closed_when_not_free(scoreboard)
+    assert scoreboard.take(0)
+    with_poller(scoreboard) do |poller, _|
+      leader = Thread.new { poller.next }
+      Eventually.eventually("a thread that waits") { !poller.starved? }
+      other = Thread.new { poller.next }
+      Eventually.eventually("another one") { other.stop? }
+      leader.kill
+      keep_gvl(keeps)
+      assert_predicate Process.wait2(@workers.pop).last, :success?
+      leader.join
+      Eventually.eventually("a free worker") { scoreboard.to_a[0].last }
+    end
+  ensure
+    keeps&.close
+  end
+
   # A request that waits counts nowhere yet, so that no count goes back when it is given away.
   def test_a_request_counts_where_it_is_answered
     scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
@@ -273,6 +293,15 @@ class TestScoreboard < Minitest::Test
     fork { block ? block.call : serve(scoreboard, place) }.tap do |pid|
       @workers << pid
       Eventually.eventually("the worker of place #{place}") { scoreboard.to_a[place].last }
+    end
+  end
+
+  # A worker that needs a while until its thread waits is not free meanwhile.
+  def suspend(pid, scoreboard, place)
+    Eventually.eventually("a suspended worker that is free") do
+      Process.kill(:STOP, pid)
+      Process.wait(pid, Process::WUNTRACED)
+      scoreboard.to_a[place].last || (Process.kill(:CONT, pid) && false)
     end
   end
 
@@ -315,6 +344,20 @@ class TestScoreboard < Minitest::Test
   def keep_gvl_when_free(pipe, scoreboard, place)
     Eventually.eventually("the worker of place #{place}") { scoreboard.to_a[place].last }
     keep_gvl(pipe)
+  end
+
+  # The end of a pipe that is kept open until the first worker is not free, by a process that succeeds then.
+  def closed_when_not_free(scoreboard)
+    kept, keeps = IO.pipe
+    @workers << fork do
+      kept.readpartial(1)
+      Eventually.eventually("a worker that is not free") { !scoreboard.to_a[0].last }
+      exit!(0)
+    ensure
+      exit!(1)
+    end
+    kept.close
+    keeps
   end
 
   # Clients that have had an answer each.
