@@ -10,8 +10,8 @@ module Cuttle
     #
     # options are a Lab::Options: app, profile, path, mix (a file, or an Array of Load::Request), engines, rubies (the
     # first), keep_alive (the first), cpus, timeout, seed, patience. budget: seconds for the whole `cuttle tune`; after
-    # the app's preparation, the profile takes at most SHARE of it. The lab starts the servers, proves that their
-    # settings took effect, and stops them.
+    # the app's preparation and first boot, the profile takes at most SHARE of it. The lab starts the servers, proves
+    # that their settings took effect, and stops them.
     #
     # Ctrl-C ends the measurement. The Profile then lacks some facts (`interrupted?` is true). If no requests have been
     # measured yet, `run` raises Interrupt. Raises Failure, Lab::Failure, Load::Failure and UsageError.
@@ -62,7 +62,6 @@ module Cuttle
       def measure_on(cores, pinned, app)
         Lab::Machine::Warnings.before(cores, pinned: pinned).each { |each| note("#{each.text}; #{each.advice}") }
         Lab::Runner::Testbed.open(app, @options, cores) do |testbed|
-          @schedule.start # the app's preparation is not part of the profile's time
           bench = Bench.new(testbed, @options, cores, @interruption)
           profile(app, bench, entries(bench), cores)
         end
@@ -72,6 +71,7 @@ module Cuttle
       def entries(bench)
         setting = Setting.new(engine: "hybrid", workers: 1, threads: 1)
         bench.serve(setting, flags: ["--server-timing"]) do |site|
+          @schedule.start # how long the app takes until here does not depend on the budget
           shapes = Mix.shapes(site.requests)
           Answers.new(site, shapes, warn: method(:note)).check
           samples = Sequence.new(site, shapes, seed: @options.seed, schedule: @schedule).run

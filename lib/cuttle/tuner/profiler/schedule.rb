@@ -16,10 +16,8 @@ module Cuttle
 
         # Starts the time.
         def start
-          @end = @clock.call + seconds
+          @end = @clock.call + @seconds
         end
-
-        attr_reader :seconds
 
         def left
           [@end - @clock.call, 0.0].max

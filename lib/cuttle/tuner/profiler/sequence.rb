@@ -34,6 +34,7 @@ module Cuttle
 
         # The Samples. Raises Failure. Raises Interrupt if Ctrl-C came before there were enough of them.
         def run
+          began = Cuttle.now
           deadline = @schedule.deadline(SHARE)
           warm_up
           measure(deadline)
@@ -41,8 +42,8 @@ module Cuttle
 
           raise Interrupt if @schedule.stopped?
 
-          raise Failure, "#{@samples.count} requests in #{@schedule.seconds.round} s are too few for a profile: " \
-                         "increase --budget"
+          raise Failure, format("%d requests in %.1f s are too few for a profile, which needs %d, and some of each " \
+                                "kind: increase --budget", @samples.count, Cuttle.now - began, FEWEST)
         end
 
         private
