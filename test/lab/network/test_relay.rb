@@ -3,7 +3,8 @@
 require "test_helper"
 require "timeout"
 
-# Lab::Network::Relay between a client and a server that these tests play themselves.
+# Lab::Network::Relay between a client and a server that these tests play themselves. TestFlow has when octets arrive at
+# the latest.
 class TestRelay < Minitest::Test
   include Eventually
 
@@ -41,29 +42,9 @@ class TestRelay < Minitest::Test
     assert_operator elapsed { server.write("pong") && client.readpartial(10) }, :>=, 0.1
   end
 
-  def test_a_delay_counts_once_each_way
-    twice, once = [0.8, 0.4].map { |delay| connect(delay: delay) }
-    [twice, once].each { |client, _| client.write("x") }
-    assert_equal once.last, first_to_end([twice, once]) { |server| server.readpartial(1) }
-  end
-
   def test_a_bandwidth
     client, server = connect(bandwidth: 200_000)
     assert_operator elapsed { send_and_end([[[client, server], 60_000]]) }, :>=, 0.25
-  end
-
-  def test_a_line_is_not_slower_than_its_bandwidth
-    lines = [40_000, 80_000].map { |bandwidth| connect(bandwidth: bandwidth) }
-    assert_equal lines.last.last, send_and_end(lines.map { |line| [line, 40_000] })
-  end
-
-  # The line of 0.3 s for these octets is between one of 0.1 s and one of 2 s of delay.
-  def test_delay_and_bandwidth_agree
-    soon, late = [0.1, 2].map { |delay| connect(delay: delay) }
-    line = connect(bandwidth: 200_000)
-    order = []
-    send_and_end([[line, 60_000], [soon, 1], [late, 1]]) { |server| order << server }
-    assert_equal [soon, line, late].map(&:last), order
   end
 
   # Three that shared it would be later than one whose line has half of its bandwidth.
@@ -209,7 +190,7 @@ class TestRelay < Minitest::Test
 
   # A reset that never comes fails the test, and does not stop it.
   def to_end(socket)
-    Timeout.timeout(10) { socket.read }
+    Timeout.timeout(PATIENCE) { socket.read }
   end
 
   def reset(socket)
