@@ -7,15 +7,18 @@ class TestBusyWorkers < Minitest::Test
   include Serving
   include TemporaryDirectory
 
-  # Each answer begins with the pid. /hold computes until it may go on, and /sleep sleeps, so the other requests of the
-  # worker wait.
+  # Each answer begins with the pid, and ends with the number of requests that its worker gave away meanwhile. /hold
+  # computes until it may go on, and /sleep sleeps, so the other requests of the worker wait.
   APP = <<~RUBY
     eaten = []
+    mark = ->(name) { File.write(name + ".new", Process.pid.to_s) && File.rename(name + ".new", name) }
+    relayed = -> { Cuttle.stats[:relayed].to_i }
     run(lambda do |env|
+      before = relayed.call
       case env["PATH_INFO"]
-      when "/hold" then File.write("held", "").then { nil until File.exist?("go") }
-      when "/sleep" then File.write("held", "").then { sleep 0.01 until File.exist?("go") }
-      when "/hold2" then File.write("held2", "").then { nil until File.exist?("go2") }
+      when "/hold" then mark.call("held").then { nil until File.exist?("go") }
+      when "/sleep" then mark.call("held").then { sleep 0.01 until File.exist?("go") }
+      when "/hold2" then mark.call("held2").then { nil until File.exist?("go2") }
       when "/20ms"
         over = Cuttle.now + 0.02
         nil while Cuttle.now < over
@@ -24,7 +27,7 @@ class TestBusyWorkers < Minitest::Test
         loop { eaten << File.open(File::NULL) } rescue Errno::EMFILE
       end
       facts = env.values_at("REQUEST_METHOD", "PATH_INFO", "REMOTE_ADDR", "rack.url_scheme")
-      [200, {}, [[Process.pid, *facts, env["rack.input"]&.read.to_s, Cuttle.stats[:relayed].to_i].join(" ")]]
+      [200, {}, [[Process.pid, *facts, env["rack.input"]&.read.to_s, relayed.call - before].join(" ")]]
     end)
   RUBY
 
@@ -157,11 +160,11 @@ class TestBusyWorkers < Minitest::Test
   end
 
   def test_its_time_in_the_queue_does_not_begin_again
-    cluster("-t", "1", "--queue-timeout", "0.5") do |process|
+    cluster("-t", "1", "--queue-timeout", "2") do |process|
       holding(process) do |held, busy, waiting|
         other = leave_in_relay(process, held, waiting)
         sent = Cuttle.now
-        eventually("the end of its time") { Cuttle.now > sent + 0.5 }
+        eventually("the end of its time") { Cuttle.now > sent + 2 }
         Process.kill("CONT", other)
         assert_equal 503, waiting.response.status
         touch("go")
@@ -172,7 +175,8 @@ class TestBusyWorkers < Minitest::Test
 
   def test_the_idle_worker_has_no_descriptor_left
     cluster("-t", "1") do |process|
-      holding(process, before: method(:eat)) do |held, busy, waiting|
+      holding(process) do |held, busy, waiting|
+        @idle.write(get_of("/eat")).response
         waiting.write(get_of("/"))
         eventually("the report") { process.err.include?("descriptors") }
         touch("free")
@@ -209,25 +213,31 @@ class TestBusyWorkers < Minitest::Test
       block.call(process)
     ensure
       %w[go go2].each { |name| touch(name) }
-      process.workers.each { |pid| Process.kill("CONT", pid) }
+      process.workers.each { |pid| go_on(pid) }
     end
   end
 
-  # Keeps a worker busy. Yields its pid, the connection whose request it computes, and three others that it has.
-  # +first+: what each connection begins with. +before+ is called with a connection of the other worker.
-  def holding(process, path: "/hold", first: "", before: nil)
+  def go_on(pid)
+    Process.kill("CONT", pid)
+  rescue Errno::ESRCH
+    nil # it has just ended
+  end
+
+  # Keeps a worker busy. Yields its pid, the connection whose request it computes, and three others that it has. It may
+  # be another worker than the connection's: on a loaded machine this request has to wait, too.
+  def holding(process, path: "/hold", first: "")
     clients = []
     by_worker = Hash.new { |all, worker| all[worker] = [] }
     until by_worker.length == 2 && by_worker.values.all? { |own| own.length >= 4 }
       clients << RawClient.open(process).write(first)
       by_worker[ask(clients.last)] << clients.last
     end
-    (held, (busy, *waiting)), (_, (idle,)) = by_worker.to_a
-    before&.call(idle)
-    busy.write(get_of(path))
+    busy = by_worker.values.first.shift.write(get_of(path))
     eventually("the app") { File.exist?("#{@directory}/held") }
+    held = File.read("#{@directory}/held").to_i
     @sockets = sockets(held)
-    yield held, busy, *waiting.first(3)
+    @idle = by_worker.except(held).values.first.first
+    yield held, busy, *by_worker.fetch(held).first(3)
   ensure
     clients&.each(&:close)
   end
@@ -259,10 +269,6 @@ class TestBusyWorkers < Minitest::Test
   # The states that threads of a process are in, as in /proc.
   def states(pid)
     Dir["/proc/#{pid}/task/*/stat"].map { |file| File.read(file)[/\) (\S)/, 1] }.uniq
-  end
-
-  def eat(client)
-    client.write(get_of("/eat")).response
   end
 
   # Sends requests on kept connections until the block returns true. One in five computes for 20 ms. Returns the numbers
