@@ -114,10 +114,10 @@ class TestOperation < Minitest::Test
   end
 
   def test_a_worker_that_never_boots_is_replaced
-    config = "worker_boot_timeout 1\nbefore_worker_boot { (File.write('hung', ''); sleep) unless File.exist?('hung') }"
+    config = "worker_boot_timeout 10\nbefore_worker_boot { (File.write('hung', ''); sleep) unless File.exist?('hung') }"
     serve(config, "-w", "1") do |process|
       eventually("the next worker") { process.err.include?("died (SIGKILL), the next one starts now") }
-      assert_match(/was not ready after 1 s: killed/, process.err)
+      assert_match(/was not ready after 10 s: killed/, process.err)
       assert_includes process.err, "config/cuttle.rb:2:in" # where it hung, said by its backtrace
       assert_equal 200, get(process).status
     end
@@ -166,14 +166,24 @@ class TestOperation < Minitest::Test
     end
   end
 
-  def test_drain_delay
-    [0, 1].each do |workers|
-      serve("drain_delay 1", "-w", workers.to_s) do |process|
+  def test_requests_are_answered_during_a_drain_delay
+    { 0 => 0, 1 => 1 }.each do |workers, status|
+      serve("drain_delay 600", "-w", workers.to_s, "--control-url", "unix://#{@directory}/c") do |process|
         wait_until_booted
         Process.kill("TERM", process.pid)
+        eventually("the end of its readiness") { get("unix://#{@directory}/c", "/ready").status == 503 }
         assert_equal 200, get(process).status
-        eventually("the end") { !process.running? }
-        assert process.status.success?
+        assert_equal status, process.stop("INT").exitstatus # a worker is killed
+      end
+    end
+  end
+
+  def test_a_drain_delay_ends
+    [0, 1].each do |workers|
+      serve("drain_delay 0.5", "-w", workers.to_s) do |process|
+        wait_until_booted
+        seconds = elapsed { assert_predicate process.stop("TERM"), :success? }
+        assert_operator seconds, :>=, 0.5
       end
     end
   end

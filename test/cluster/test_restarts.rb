@@ -123,11 +123,11 @@ class TestRestarts < Minitest::Test
 
   def test_a_hot_restart_of_what_never_boots_changes_nothing
     [0, 1].each do |workers|
-      serve("-w", workers.to_s, "--worker-boot-timeout", "2") do |process|
+      serve("-w", workers.to_s, "--worker-boot-timeout", "5") do |process|
         File.write("#{@directory}/config.ru", "sleep")
         Process.kill("USR2", process.pid)
         eventually("the report") { process.err.include?("does not boot; continues as before") }
-        assert_includes process.err, "hot restart: the new program was not loaded after 2 s: killed"
+        assert_includes process.err, "hot restart: the new program was not loaded after 5 s: killed"
         assert_equal "one", get(process).body
       end
     end
@@ -136,7 +136,7 @@ class TestRestarts < Minitest::Test
   def test_a_hot_restart_that_leaves_out_the_workers
     config = "#{@directory}/cuttle.rb"
     File.write(config, "workers 2")
-    port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    port = Cuttle::Lab::Servers::Ports.free
     serving_process("#{@directory}/config.ru", "-b", "tcp://127.0.0.1:#{port}", "-C", config) do |process|
       eventually("two workers") { process.workers.length == 2 && get(process)&.body == "one" }
       before = process.workers + process.moulds
@@ -299,7 +299,7 @@ class TestRestarts < Minitest::Test
   # +forked+: for restarts that execute no other program.
   def serve(*args, forked: false, &block)
     write("one")
-    port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    port = Cuttle::Lab::Servers::Ports.free
     serving_process("#{@directory}/config.ru", "-b", "tcp://127.0.0.1:#{port}", *args, forked: forked) do |process|
       workers = args[1].to_i # -w N
       eventually("#{workers} workers") { process.workers.length == workers && get(process)&.body == "one" }

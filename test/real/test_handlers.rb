@@ -26,7 +26,7 @@ class HandlersTest < Minitest::Test
     Dir.mktmpdir do |directory|
       app = "#{directory}/config.ru"
       File.write(app, "run ->(_) { [200, {}, [\"\#{Process.pid} one\"]] }")
-      port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+      port = Cuttle::Lab::Servers::Ports.free
       assert system("bundle", "exec", "rackup", "-D", "-s", "cuttle", "-o", "127.0.0.1", "-p", port.to_s, app,
                     %i[out err] => File::NULL)
       answer = -> { Net::HTTP.get(URI("http://127.0.0.1:#{port}/")) rescue "" }
