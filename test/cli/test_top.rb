@@ -40,6 +40,7 @@ class TestTop < Minitest::Test
     [0, 2].each do |workers|
       server("-w", workers.to_s) do |process|
         3.times { get(process) }
+        eventually("their end in the figures", every: 0.1) { figures.then { |all| requests(all) == 3 && idle?(all) } }
         out, err, status = top("--once", "--interval", "0.2")
         assert_equal ["", 0], [err, status]
         assert_match(/\Acuttle #{Regexp.escape(Cuttle::VERSION)} on ruby /, out)
@@ -190,10 +191,26 @@ class TestTop < Minitest::Test
 
   private
 
-  def server(*args, &block)
+  # Yields it when each worker has booted.
+  def server(*args)
     args += ["--control-url", "auto"] unless args.include?("--control-url")
-    serving_process("-S", @state, *args, chdir: @directory, forked: true, &block)
+    serving_process("-S", @state, *args, chdir: @directory, forked: true) do |process|
+      eventually("each worker") { figures.then { |all| all["booted_workers"] == all["workers"] } }
+      yield process
+    end
   end
+
+  # What the server says to `cuttle ctl`.
+  def figures
+    out = StringIO.new
+    assert_equal 0, Cuttle::CLI.new(out: out, err: out).run(["ctl", "-S", @state, "stats"]), out.string
+    JSON.parse(out.string)
+  end
+
+  # Those of each serving process.
+  def parts(figures) = figures["worker_status"]&.map { |worker| worker["last_status"] } || [figures]
+  def requests(figures) = parts(figures).sum { |part| part["requests_count"] }
+  def idle?(figures) = parts(figures).all? { |part| part["busy_threads"].zero? }
 
   def top(*args) = outcome("-S", @state, *args)
 
