@@ -69,7 +69,7 @@ class TestRenderer < Minitest::Test
   private
 
   def connect(&block)
-    Timeout.timeout(30) { TCPSocket.open("127.0.0.1", @renderer.port, &block) }
+    Timeout.timeout(PATIENCE) { TCPSocket.open("127.0.0.1", @renderer.port, &block) }
   end
 
   def ask(**question)
