@@ -170,7 +170,8 @@ module Cuttle
       most = @settings.max_threads
       return DatabasePools.short(most, "--max-threads") unless @settings.origin(:max_threads) == :default
 
-      DatabasePools.limiting(Engines::Auto.limit(DatabasePools.least, most), most)
+      asked = @settings.origin(:threads) != :default
+      asked ? DatabasePools.limiting(Engines::Auto.limit(DatabasePools.least, most), most) : []
     end
 
     def auto? = @settings.threads.is_a?(Engines::Auto)

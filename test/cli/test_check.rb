@@ -33,14 +33,14 @@ class TestCheck < Minitest::Test
   end
 
   def test_a_limit_of_threads_that_do_not_come_as_they_help
-    ["max_threads 7", "max_threads 7\nthreads 5"].each do |text|
+    configure("max_threads 7\nthreads 5")
+    assert_equal ["", "cuttle: #{@file}:1: max_threads needs threads :auto\nUsage: cuttle check --help\n", 2],
+                 check("-C", @file)
+    ["threads :auto\nmax_threads 7", "max_threads 7"].each do |text|
       configure(text)
-      assert_equal ["", "cuttle: #{@file}:1: max_threads needs threads :auto\nUsage: cuttle check --help\n", 2],
-                   check("-C", @file)
-    end
-    configure("threads :auto\nmax_threads 7")
-    [%w[-t 5], %w[--engine reactor], %w[--like puma]].each do |flags|
-      assert_equal 0, check("-C", @file, *flags).last, flags
+      [[], %w[-t 5], %w[--engine reactor], %w[--like puma]].each do |flags|
+        assert_equal 0, check("-C", @file, *flags).last, flags
+      end
     end
   end
 

@@ -17,7 +17,7 @@ class TestServe < Minitest::Test
     serving_process(rackup(HELLO)) do |process|
       assert_equal "Hello from development", get(process).body
       facts = process.out.scan(/^  (\S+) +(.*)$/).to_h
-      assert_equal({ "engine" => "hybrid", "workers" => "0", "threads" => "3:3", "parser" => "native",
+      assert_equal({ "engine" => "hybrid", "workers" => "0", "threads" => "auto (3 to 5)", "parser" => "native",
                      "environment" => "development", "listening" => process.url, "pid" => process.pid.to_s }, facts)
       assert process.stop("TERM").success?
       assert_equal "", process.err

@@ -7,7 +7,7 @@ class TestSettings < Minitest::Test
   def test_defaults
     settings = build
     assert_equal "hybrid", settings.engine
-    assert_equal 3..3, settings.threads
+    assert_instance_of Cuttle::Engines::Auto, settings.threads
     assert_equal 0, settings.workers
     assert_equal "native", settings.parser
     assert_equal "development", settings.environment
@@ -205,6 +205,13 @@ class TestSettings < Minitest::Test
     assert_equal 2..9, build({ "RAILS_MIN_THREADS" => "2", "RAILS_MAX_THREADS" => "9" }).threads
   end
 
+  def test_threads_are_auto_where_that_is_possible
+    assert_equal Cuttle::Cluster::Cpus.count, build({}).threads.cores
+    [{ engine: "threads" }, { core: "pure" }].each { |flags| assert_equal 3..3, build({}, **flags).threads }
+    assert_equal [4..4, nil], build({ "RAILS_MAX_THREADS" => "4" }).then { |made| [made.threads, made.max_threads] }
+    assert_equal 9, build({}, max_threads: 9).max_threads
+  end
+
   def test_threads_auto
     [{ threads: "auto" }, { threads: :auto }].each do |flags|
       settings = build({}, **flags)
@@ -365,7 +372,7 @@ class TestSettings < Minitest::Test
       "engine hybrid has a fixed pool: --threads 0 (a thread per connection) needs --engine threads",
     { threads: "1:auto" } =>
       "--threads 1:auto: give a number of threads, MIN:MAX, auto, or 0 for a thread per connection",
-    { max_threads: 5 } => "--max-threads needs --threads auto",
+    { threads: 3, max_threads: 5 } => "--max-threads needs --threads auto",
     { threads: "auto", max_threads: 0 } => "--max-threads 0: give a number of threads above 0",
     { threads: "auto", engine: "threads" } => "engine threads: --threads auto needs --engine hybrid",
     { threads: "auto", engine: "reactor" } => "engine reactor runs the app on one thread: leave out --threads",

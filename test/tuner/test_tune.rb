@@ -70,7 +70,7 @@ class TestTune < Minitest::Test
     FileUtils.cp_r("#{@directory}/app/.", @directory)
     ask = ["--profile", @kept, "--what-if", "workers=2"]
     assert_match(/^hybrid -t 7 \(config\/cuttle\.rb\) /, tune(*ask).first)
-    assert_match(/^hybrid -t 3 \(the defaults\) /, tune(*ask, "--app", "work").first)
+    assert_match(/^hybrid -t auto \(the defaults\) /, tune(*ask, "--app", "work").first)
     apps = [[], %w[--work 1/2/3], %w[app/config.ru]].map do |arguments|
       folder = File.dirname(predict(*arguments).first.lines.last.chomp)
       JSON.parse(File.read("#{@directory}/#{folder}/tune.json")).values_at("app", "command")
@@ -157,13 +157,13 @@ class TestTune < Minitest::Test
   def test_questions_to_a_kept_profile
     out, err, status = tune("--profile", @kept, "--what-if", "workers=2,threads=4,cores=2", "--what-if", "wait=2x")
     assert_equal 0, status, err
-    assert_match(/^hybrid -t 3 \(the defaults\)/, out)
+    assert_match(/^hybrid -t auto \(the defaults\)/, out)
     assert_match(/^hybrid -w 2 -t 4, 2 cores: \+\d+% capacity/, out)
-    assert_match(/^hybrid -t 3, waiting 2x: -\d+% capacity/, out)
+    assert_match(/^hybrid -t auto, waiting 2x: -\d+% capacity/, out)
     refute_path_exists "#{@directory}/tune-results"
     assert_operator out.lines.drop(1).map { |line| line.chomp.length }.max, :<=, 120 # the first has the path of a file
     json, = tune("--profile", @kept, "--what-if", "workers=2", "--json")
-    assert_equal ["hybrid -t 3 (the defaults)", "hybrid -w 2 -t 3"].map { |name| name[/\S+ \S+ \S+/] },
+    assert_equal ["hybrid -t auto (the defaults)", "hybrid -w 2 -t auto"].map { |name| name[/\S+ \S+ \S+/] },
                  JSON.parse(json).map { |each| each["name"][/\S+ \S+ \S+/] }
   end
 

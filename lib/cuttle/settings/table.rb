@@ -80,13 +80,18 @@ module Cuttle
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
           help: "load the bundle again at a phased restart (USR1)",
           readme: "load the bundle again at a phased restart (USR1), from the present `Gemfile.lock`" },
-        { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX|auto"], default: 3, engine: true,
+        { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX|auto"], engine: true,
+          default: lambda { |settings|
+            auto = settings.traits.adaptive? && settings.core == "native"
+            auto ? Engines::Auto.new(cores: Cluster::Cpus.count) : Engines::Auto::LEAST..Engines::Auto::LEAST
+          },
+          tells: "hybrid: auto; else 3",
           joined: lambda { |given, _, _|
             given.is_a?(Engines::Auto) ? Engines::Auto.new(cores: Cluster::Cpus.count) : given
           },
           fixed: ->(settings) { 1..1 unless settings.traits.pooled? },
           variables: %w[RAILS_MAX_THREADS], minimum: "RAILS_MIN_THREADS", unheard: Kinds.method(:rails_threads),
-          help: "threads in each process; auto: grow on demand; 0: one per connection",
+          help: "threads; auto: as many as help; 0: one per connection",
           readme: "threads per process that run the app; `MIN:MAX`; [`auto`](docs/engines.md#threads-auto): grow on " \
                   "demand (engine hybrid); 0: one per connection (engine threads)" },
         { name: :max_threads, kind: [:whole, 1..10_000, "a number of threads above 0"], flags: ["--max-threads N"],
