@@ -34,10 +34,10 @@ module Cuttle
 
         # The Samples. Raises Failure. Raises Interrupt if Ctrl-C came before there were enough of them.
         def run
-          began = Cuttle.now
-          deadline = @schedule.deadline(SHARE)
-          warm_up
-          measure(deadline)
+          seconds = @schedule.left * SHARE
+          warm_up(warm_seconds = [seconds * WARM_UP, WARM_SECONDS].min)
+          began = Cuttle.now # on a busy machine, the warm-up may have taken much longer
+          measure(began + seconds - warm_seconds)
           return @samples if @samples.count >= [FEWEST, @shapes.length].max && @samples.least.positive?
 
           raise Interrupt if @schedule.stopped?
@@ -49,8 +49,7 @@ module Cuttle
         private
 
         # Warms up like a lab's run, with one connection.
-        def warm_up
-          seconds = [@schedule.left * SHARE * WARM_UP, WARM_SECONDS].min
+        def warm_up(seconds)
           Lab::Runner::WarmUp.new(seconds) { |piece| @site.load(connections: 1, duration: piece) }.call
         end
 
