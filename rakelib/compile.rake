@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "pathname"
+
 # Builds an extension out of tree (tmp/) and puts the library beside the Ruby files that load it.
 EXTENSIONS = { "lib/cuttle/core" => "ext/cuttle", "lib/cuttle/tls" => "ext/cuttle_tls",
                "lib/cuttle/load/core" => "ext/cuttle_load" }.freeze
@@ -31,10 +33,11 @@ def alone(&block)
   File.open("tmp/compile.lock", File::CREAT | File::RDWR) { |lock| lock.flock(File::LOCK_EX) && block.call }
 end
 
+# The Makefile has the path of the sources as it is here: relative, so that a copy of this tree compiles its own sources.
 # Whoever runs the core in Ruby here may have set CUTTLE_CORE, with which extconf.rb builds nothing.
 def configure(source, build, *arguments)
-  sh({ "CUTTLE_CORE" => nil }, RbConfig.ruby, "#{__dir__}/../#{source}/extconf.rb", *arguments, chdir: build,
-                                                                                     verbose: false)
+  sources = Pathname(source).relative_path_from(build)
+  sh({ "CUTTLE_CORE" => nil }, RbConfig.ruby, "#{sources}/extconf.rb", *arguments, chdir: build, verbose: false)
 end
 
 # A file with the name of the Ruby that +target+ is for. It is written, and so newer than +target+, where that was
