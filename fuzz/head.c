@@ -168,7 +168,7 @@ static struct fields read_fields(const struct cuttle_head *head, struct input in
 			fields.encodings++;
 			fields.encoding = value;
 		} else if (same_word(name, "expect")) {
-			fields.expects = true;
+			fields.expects |= lists(value, "100-continue");
 		} else if (same_word(name, "connection")) {
 			fields.close |= lists(value, "close");
 			fields.keep_alive |= lists(value, "keep-alive");

@@ -203,6 +203,20 @@ static int parse_encoding(struct cuttle_head *head, const char *value, size_t le
 	return last && chunked == 1 && count > 1 ? 501 : 400;
 }
 
+/* RFC 9110, 10.1.1: a list, in which empty elements don't count (5.6.1.2). Without an element there is no
+ * expectation. */
+static int parse_expect(const char *value, size_t length, uint8_t *seen)
+{
+	const char *at = value, *end = value + length, *element;
+
+	while ((at = cuttle_next_element(at, end, &element, &length))) {
+		if (!cuttle_same(element, length, "100-continue"))
+			return 417;
+		*seen = SEEN_EXPECT;
+	}
+	return 0;
+}
+
 static int parse_known_field(struct cuttle_head_state *state, struct cuttle_head *head, const char *base,
 			     const char *name, size_t name_length, const char *value, size_t length)
 {
@@ -217,10 +231,8 @@ static int parse_known_field(struct cuttle_head_state *state, struct cuttle_head
 		}
 		break;
 	case 6:
-		if (cuttle_same(name, 6, "expect")) {
-			seen = SEEN_EXPECT;
-			failed = cuttle_same(value, length, "100-continue") ? 0 : 417;
-		}
+		if (cuttle_same(name, 6, "expect"))
+			failed = parse_expect(value, length, &seen);
 		break;
 	case 10:
 		if (cuttle_same(name, 10, "connection"))

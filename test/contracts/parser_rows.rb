@@ -407,8 +407,22 @@ module ParserRows
   accept(110, "Expect in HTTP 1.0", get("Expect: 100-continue", line: "GET / HTTP/1.0")) do |heads|
     [heads.first.expect_continue, false]
   end
+  ["100-continue, 100-Continue", ",100-continue", "100-continue ,\t,"].each do |list|
+    accept(109, "Expect #{list.inspect}", get("Expect: #{list}", "Content-Length: 5")) do |heads|
+      [heads.first.expect_continue, true]
+    end
+  end
+  accept(109, "two Expects", get("Expect: 100-continue", "Expect:", "Content-Length: 5")) do |heads|
+    [heads.first.expect_continue, true]
+  end
+  ["", ",", " ,\t,"].each do |list|
+    accept(109, "Expect #{list.inspect} without an element", get("Expect: #{list}", "Content-Length: 5")) do |heads|
+      [heads.first.expect_continue, false]
+    end
+  end
   refuse(111, "an expectation that is not known", get("Expect: 200-ok"), 417)
-  refuse(111, "an empty expectation", get("Expect:"), 417)
+  ["100-continue, 200-ok", "200-ok, 100-continue", "100-continue;a", "100-continue 100-continue", "\"100-continue\"",
+   "100-continue=", "100-continu"].each { |list| refuse(111, "Expect #{list.inspect}", get("Expect: #{list}"), 417) }
   accept(112, "Upgrade", get("Upgrade: websocket", "Connection: upgrade")) do |heads, bodies|
     [[heads.size, bodies], [1, [""]]]
   end

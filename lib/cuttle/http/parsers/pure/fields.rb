@@ -74,9 +74,13 @@ module Cuttle
             @persist ||= options.include?("keep-alive")
           end
 
+          # RFC 9110, 10.1.1: a list. Without an element there is no expectation.
           def note_expect(value)
-            @expect = value.casecmp?("100-continue")
-            raise ParseError.new("an expectation that is not known", status: 417) unless @expect
+            expectations = elements(value)
+            @expect ||= expectations.any?
+            return if expectations.all?("100-continue")
+
+            raise ParseError.new("an expectation that is not known", status: 417)
           end
 
           # RFC 9110, 5.6.1: empty elements don't count.
