@@ -24,22 +24,26 @@ module Cuttle
         match = nil
         FORMS.any? { |form| match = form.match(text) } or return
 
+        match[:year].size == 4 ? seconds(match, match[:year].to_i) : recent(match, Time.now.utc)
+      end
+
+      # A year of two digits: a date that would be more than 50 years ahead belongs to the past century (5.6.7).
+      def self.recent(match, now)
+        year = now.year - now.year % 100 + match[:year].to_i
+        date = seconds(match, year) or return
+
+        last = Time.utc(now.year + 50, now.month, now.day, now.hour, now.min, now.sec).to_i
+        date > last ? seconds(match, year - 100) : date
+      end
+
+      def self.seconds(match, year)
         day = match[:day].to_i
-        time = Time.utc(year(match[:year]), match[:month], day, match[:hour], match[:minute], match[:second].to_i)
+        time = Time.utc(year, match[:month], day, match[:hour], match[:minute], match[:second].to_i)
         time.to_i if [time.day, (time - 1).day].include?(day) # no 31 February; 23:59:60 belongs to the day before
       rescue ArgumentError
         nil
       end
-
-      # A year of two digits that would be more than 50 years ahead belongs to the past century.
-      def self.year(digits)
-        return digits.to_i if digits.size == 4
-
-        now = Time.now.utc.year
-        year = now - now % 100 + digits.to_i
-        year > now + 50 ? year - 100 : year
-      end
-      private_class_method :year
+      private_class_method :recent, :seconds
     end
   end
 end
