@@ -149,8 +149,15 @@ static const char *persistence(const struct cuttle_exchange *exchange)
 	return cuttle_exchange_head(exchange)->minor ? "" : "connection: keep-alive\r\n";
 }
 
+/* What a response without the app says. RFC 9110, 15.6.6: a 505 names the versions that are served. */
+static const char *explanation(int status)
+{
+	return status == 505 ? "HTTP Version Not Supported: this server speaks HTTP/1.1 and HTTP/1.0"
+			     : cuttle_reason(status);
+}
+
 /* Sends a whole response without the app. retry_after is in seconds (RFC 9110, 10.2.3); 0 leaves the field out. The
- * body is the text (at most 99 octets), or for NULL the reason phrase. Returns 0, or -1 if the connection is broken. */
+ * body is the text (at most 99 octets), or for NULL an explanation. Returns 0, or -1 if the connection is broken. */
 static int send_error(struct cuttle_connection *connection, int status, uint64_t retry_after, const char *body)
 {
 	const char *reason = cuttle_reason(status), *date;
@@ -163,7 +170,7 @@ static int send_error(struct cuttle_connection *connection, int status, uint64_t
 	if (retry_after)
 		snprintf(later, sizeof later, "retry-after: %llu\r\n", (unsigned long long)retry_after);
 	if (!body)
-		body = reason;
+		body = explanation(status);
 	length = snprintf(text, sizeof text,
 			  "HTTP/1.1 %d %s\r\n%.*s%s%scontent-type: text/plain\r\ncontent-length: %zu\r\n\r\n%s%s",
 			  status, reason, (int)date_length, date, persistence(connection->exchange), later,

@@ -66,6 +66,17 @@ class TestRequestLine < HttpCase
     assert_refused request("GET / HTTP/2"), with: [400, 505]
   end
 
+  # RFC 9110, 15.6.6: a 505 should say which protocols are supported.
+  def test_a_version_that_is_not_served_is_told_which_are
+    %w[HTTP/2.0 HTTP/9.9].each do |version|
+      open_client do |client|
+        response = client.ask(request("GET / #{version}"))
+        assert_equal 505, response.status
+        assert_match(%r{HTTP/1\.1 and HTTP/1\.0$}, response.body)
+      end
+    end
+  end
+
   def test_case_011_leading_zero_in_the_version
     assert_refused request("GET / HTTP/01.1")
     assert_refused request("GET / HTTP/1.01")

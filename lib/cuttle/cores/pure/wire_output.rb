@@ -5,6 +5,8 @@ module Cuttle
     module Pure
       # What a Wire sends: the app's response to its last octet, and answers in the app's place.
       module WireOutput
+        SERVED = "this server speaks HTTP/1.1 and HTTP/1.0" # RFC 9110, 15.6.6: a 505 says so
+
         private
 
         def flush_early
@@ -73,7 +75,7 @@ module Cuttle
 
         # Queues a whole response in the application's place. retry_after: seconds (RFC 9110, 10.2.3).
         def send_error(status, retry_after: nil)
-          text = "#{Reasons.of(status)}\n"
+          text = "#{Reasons.of(status)}#{": #{SERVED}" if status == 505}\n"
           keeps = ("connection: close\r\n" unless @exchange.keep_alive) ||
                   ("connection: keep-alive\r\n" if @exchange.head&.minor&.zero?)
           @out.add("HTTP/1.1 #{status} #{Reasons.of(status)}\r\n#{ResponseHead.date_line}#{keeps}" \
