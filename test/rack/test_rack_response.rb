@@ -570,6 +570,22 @@ class TestRackResponse < HttpCase
     end
   end
 
+  # RFC 9110, 9.3.2 and 6.4.1. The socket was the app's, and what it wrote came before the next response.
+  def test_partial_hijack_where_there_is_no_content
+    body = Bodies::Parts.new("ignored")
+    hijack = ->(io) { io.write("hello") && io.close }
+    [["HEAD", 200], ["GET", 204], ["GET", 205], ["GET", 304]].each do |method, status|
+      app { [status, { "rack.hijack" => hijack }, body] }
+      open_client do |client|
+        last = request("#{method} / HTTP/1.1", "Connection: close")
+        bytes = client.write(request("#{method} / HTTP/1.1") + last).rest
+        assert_equal [status.to_s] * 2, bytes.scan(%r{^HTTP/1\.1 (\d+)}).flatten, method
+        refute_includes bytes, "hello"
+      end
+    end
+    assert_closed body, 8
+  end
+
   def test_early_hints
     link = "</style.css>; rel=preload"
     lint do |env|

@@ -40,7 +40,7 @@ module Cuttle
       private
 
       def send_body
-        if (hijack = field("rack.hijack")) then give_socket(hijack)
+        if (hijack = field("rack.hijack")) then contentless? ? send_head : give_socket(hijack)
         elsif bodiless? then @exchange.respond(@status, @headers, [])
         elsif @body.respond_to?(:to_path) && (file = open_file) then send_file(file)
         elsif (parts = whole_body) then @exchange.respond(@status, @headers, parts)
@@ -75,7 +75,17 @@ module Cuttle
       end
 
       def bodiless?
-        (@exchange.head? || [204, 205, 304].include?(@status)) && (@body.respond_to?(:each) || @body.respond_to?(:call))
+        contentless? && (@body.respond_to?(:each) || @body.respond_to?(:call))
+      end
+
+      # RFC 9110, 6.4.1: no content follows the head, whatever the app would write.
+      def contentless?
+        @status != 101 && (@exchange.head? || [204, 205, 304].include?(@status))
+      end
+
+      def send_head
+        @exchange.start(@status, @headers)
+        @exchange.finish
       end
 
       # The body's file, if the head announces all of it. The connection owns the file once it is sent.
