@@ -15,7 +15,8 @@
 struct text {
 	char *octets;
 	size_t length;
-	bool close, chunked, has_length;
+	bool close, upgrade_option, chunked, has_length;
+	size_t upgrade_at, upgrade_length;
 	unsigned long long content_length;
 };
 
@@ -47,9 +48,10 @@ static bool same(const char *octets, size_t length, const char *word)
 	return length == strlen(word) && strncasecmp(octets, word, length) == 0;
 }
 
-/* Whether a list (RFC 9110, 5.6.1) has the element "close". */
-static bool lists_close(const char *value, size_t length)
+/* Reads a list of options (RFC 9110, 5.6.1). Returns whether it has others than "close" and "keep-alive". */
+static bool read_options(struct text *text, const char *value, size_t length)
 {
+	bool others = false;
 	size_t at = 0;
 
 	while (at <= length) {
@@ -64,10 +66,14 @@ static bool lists_close(const char *value, size_t length)
 		while (last > first && (value[last - 1] == ' ' || value[last - 1] == '\t'))
 			last--;
 		if (same(value + first, last - first, "close"))
-			return true;
+			text->close = true;
+		else if (last > first && !same(value + first, last - first, "keep-alive"))
+			others = true;
+		if (same(value + first, last - first, "upgrade"))
+			text->upgrade_option = true;
 		at = end + 1;
 	}
-	return false;
+	return others;
 }
 
 /* Returns false where the length is refused. */
@@ -102,10 +108,11 @@ static bool write_line(struct text *text, const char *name, size_t name_length, 
 		text->chunked = true;
 		return same(value, length, "chunked");
 	}
-	if (same(name, name_length, "connection")) {
-		text->close = text->close || lists_close(value, length);
-		if (text->close || same(value, length, "keep-alive"))
-			return true;
+	if (same(name, name_length, "connection") && !read_options(text, value, length))
+		return true;
+	if (same(name, name_length, "upgrade") && text->upgrade_at == 0) {
+		text->upgrade_at = text->length + name_length + 2;
+		text->upgrade_length = length;
 	}
 	add(text, name, name_length);
 	add(text, ": ", 2);
@@ -169,8 +176,10 @@ void fuzz_response_head(const char *octets, size_t length)
 	if (good) {
 		check_demand(head.length == text.length && memcmp(head.at, text.octets, text.length) == 0,
 			     "a head is the reference's", input);
-		check_demand(head.close == text.close && head.chunked == text.chunked &&
-				     head.has_length == text.has_length &&
+		check_demand(head.close == text.close && head.upgrade_option == text.upgrade_option &&
+				     head.upgrade_at == text.upgrade_at &&
+				     (!head.upgrade_at || head.upgrade_length == text.upgrade_length) &&
+				     head.chunked == text.chunked && head.has_length == text.has_length &&
 				     (!head.has_length || head.content_length == text.content_length),
 			     "a head says of the message what the reference says", input);
 	}

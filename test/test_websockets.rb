@@ -95,7 +95,9 @@ class TestWebsockets < Minitest::Test
   end
 
   each_core("requests_that_want_no_websocket") do |core|
-    [REQUEST.sub("websocket", "h2c"), REQUEST.sub("Upgrade\r", "close\r"), REQUEST.sub(/^Sec.*\r\n/, "")].each do |text|
+    # RFC 9110, 7.8: HTTP/1.0 has no upgrades.
+    [REQUEST.sub("websocket", "h2c"), REQUEST.sub("Upgrade\r", "close\r"), REQUEST.sub(/^Sec.*\r\n/, ""),
+     REQUEST.sub("HTTP/1.1", "HTTP/1.0")].each do |text|
       hijacked(core, request: text) do |server, client, socket|
         assert_equal 1, server.stats.fetch(:hijacked)
         assert_equal [0, 0], closed(server), text

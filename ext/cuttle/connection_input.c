@@ -62,9 +62,9 @@ static enum cuttle_step complete(struct cuttle_connection *connection, uint64_t 
 /* RFC 9110, 10.1.1: a client that waits gets a 100 unless its body is already on the way. */
 static int send_continue(struct cuttle_connection *connection)
 {
-	static char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	struct iovec part = {.iov_base = text, .iov_len = sizeof text - 1};
+	struct iovec part = {.iov_base = (char *)CUTTLE_CONTINUE, .iov_len = sizeof CUTTLE_CONTINUE - 1};
 
+	connection->exchange->continued = true;
 	return cuttle_exchange_send(connection->exchange, &part, NULL, 1);
 }
 

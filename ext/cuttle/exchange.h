@@ -53,7 +53,10 @@ struct cuttle_exchange {
 	uint64_t relayed;   /* when another worker gave it to this one; 0: none did */
 	uint32_t head_size; /* octets of the head, 0 until it is complete */
 	bool keep_alive;    /* the connection goes on after this response */
+	bool continued;     /* a 100 was sent */
 };
+
+#define CUTTLE_CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
 
 /* Exchanges kept for the next requests. */
 struct cuttle_exchange_pool {

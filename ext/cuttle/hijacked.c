@@ -11,6 +11,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -99,6 +101,42 @@ static bool has_element(const char *value, size_t length, const char *wanted)
 	return false;
 }
 
+/* The length of a protocol's name, without its version. */
+static size_t name_length(const char *protocol, size_t length)
+{
+	const char *slash = memchr(protocol, '/', length);
+
+	return slash ? (size_t)(slash - protocol) : length;
+}
+
+/* Whether two lists name one protocol. */
+static bool have_common(const char *one, size_t one_length, const char *other, size_t other_length)
+{
+	const char *at = one, *end = one + one_length, *element, *in, *name;
+	size_t length, size;
+
+	while ((at = cuttle_next_element(at, end, &element, &length)))
+		for (in = other; (in = cuttle_next_element(in, other + other_length, &name, &size));)
+			if (name_length(name, size) == name_length(element, length) &&
+			    strncasecmp(name, element, name_length(name, size)) == 0)
+				return true;
+	return false;
+}
+
+bool cuttle_hijacked_asks_for(const struct cuttle_exchange *exchange, const char *protocols, size_t length)
+{
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+
+	for (uint32_t index = 0; index < head->field_count; index++) {
+		const struct cuttle_field *field = &head->fields[index];
+
+		if (cuttle_same(cuttle_exchange_at(exchange, field->name), field->name.length, "upgrade") &&
+		    have_common(cuttle_exchange_at(exchange, field->value), field->value.length, protocols, length))
+			return true;
+	}
+	return false;
+}
+
 bool cuttle_hijacked_asks_for_websocket(const struct cuttle_exchange *exchange)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
@@ -116,7 +154,7 @@ bool cuttle_hijacked_asks_for_websocket(const struct cuttle_exchange *exchange)
 		else if (cuttle_same(name, field->name.length, "sec-websocket-key"))
 			key = true;
 	}
-	return upgrade && connection && key;
+	return upgrade && connection && key && head->minor > 0;
 }
 
 /* Sockets */

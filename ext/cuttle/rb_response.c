@@ -82,6 +82,8 @@ static bool complete_head(struct cuttle_held *held, struct cuttle_response_head 
 		good = cuttle_response_head_add(head, "connection: close\r\n", 19);
 	else if (minor_version(held) == 0)
 		good = cuttle_response_head_add(head, "connection: keep-alive\r\n", 24);
+	if (head->upgrade_at && !head->upgrade_option) /* RFC 9110, 7.8: a sender of Upgrade sends this option */
+		good = good && cuttle_response_head_add(head, "connection: upgrade\r\n", 21);
 	if (!head->has_date) {
 		size_t length = cuttle_date_line(&date);
 
@@ -402,8 +404,36 @@ static VALUE exchange_early_hints(VALUE self, VALUE headers)
 		rb_memerror();
 	part = (struct iovec){.iov_base = head.at, .iov_len = head.length};
 	cuttle_response_send(held, &part, 1);
+	if (head.close) /* the app has announced it (RFC 9112, 9.6) */
+		held->live->keep_alive = false;
 	cuttle_response_head_free(&head);
 	return Qnil;
+}
+
+/* Checks the app's head of a response after which it has the socket. RFC 9112, 6.1: HTTP/1.0 has no Transfer-Encoding.
+ * RFC 9110, 7.8: nor has it upgrades, and a client gets a protocol that it has asked for. */
+static void check_upgrade(struct cuttle_held *held, struct cuttle_response_head *head, int status)
+{
+	bool old = minor_version(held) == 0;
+
+	if (head->chunked && old)
+		cuttle_response_give_up(held, head, "a transfer-encoding for an HTTP/1.0 client");
+	if (status == 101 && (old || !head->upgrade_at ||
+			      !cuttle_hijacked_asks_for(held->live, head->at + head->upgrade_at, head->upgrade_length)))
+		cuttle_response_give_up(held, head, "a 101 to a protocol that the client has not asked for");
+}
+
+/* Sends the head. RFC 9110, 7.8: a 101 comes after a 100, if the client expects one. */
+static void send_upgrade(struct cuttle_held *held, struct cuttle_response_head *head, int status)
+{
+	const struct cuttle_exchange *exchange = held->live;
+	bool due = status == 101 && cuttle_exchange_head(exchange)->expect_continue && !exchange->continued;
+	struct iovec parts[] = {
+		{.iov_base = (char *)CUTTLE_CONTINUE, .iov_len = sizeof CUTTLE_CONTINUE - 1},
+		{.iov_base = head->at, .iov_len = head->length},
+	};
+
+	cuttle_response_send(held, due ? parts : parts + 1, due ? 2 : 1);
 }
 
 /* Adds the framing fields as the app gave them, because the app writes what follows. A 101 or 204 has none. */
@@ -419,26 +449,25 @@ static bool keep_framing(struct cuttle_response_head *head, int status)
 /* call-seq: upgrade(status, headers) -> Socket
  *
  * Sends a head as the app gives it, and gives the socket to the caller (Rack SPEC, partial hijack). The status may be
- * 101. */
+ * 101, if the client has asked for a protocol that Upgrade names. */
 static VALUE exchange_upgrade(VALUE self, VALUE status, VALUE headers)
 {
 	struct cuttle_response_head head;
 	struct cuttle_fields fields;
 	struct cuttle_held *held;
 	int code = status == INT2FIX(101) ? 101 : cuttle_status(status);
-	struct iovec part;
 
 	cuttle_fields_gather(&fields, headers);
 	held = cuttle_response_unanswered(self);
 	cuttle_fields_render(&fields, code, &head);
+	check_upgrade(held, &head, code);
 	held->live->keep_alive = code == 101; /* no "connection: close" beside the app's "upgrade" */
 	if (!keep_framing(&head, code) || !complete_head(held, &head)) {
 		cuttle_response_head_free(&head);
 		rb_memerror();
 	}
 	held->status = code;
-	part = (struct iovec){.iov_base = head.at, .iov_len = head.length};
-	cuttle_response_send(held, &part, 1);
+	send_upgrade(held, &head, code);
 	cuttle_response_head_free(&head);
 	return rb_funcall(self, rb_intern("hijack"), 0);
 }

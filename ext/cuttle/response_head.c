@@ -57,8 +57,9 @@ void cuttle_response_head_begin(struct cuttle_response_head *head, int status)
 	head->at = head->fixed;
 	head->room = sizeof head->fixed;
 	head->length = 0;
-	head->has_length = head->chunked = head->has_date = head->close = false;
+	head->has_length = head->chunked = head->has_date = head->close = head->upgrade_option = false;
 	head->content_length = 0;
+	head->upgrade_at = 0;
 	if (status == 200) {
 		cuttle_response_head_add(head, "HTTP/1.1 200 OK\r\n", 17);
 		return;
@@ -93,14 +94,21 @@ static enum cuttle_fault note_length(struct cuttle_response_head *head, const ch
 	return CUTTLE_NO_FAULT;
 }
 
-static bool lists_close(const char *value, size_t length)
+/* Returns whether there are options other than those that the caller writes. A sender must list the fields that are
+ * only for this connection (RFC 9110, 7.6.1). */
+static bool note_options(struct cuttle_response_head *head, const char *value, size_t length)
 {
 	const char *at = value, *end = value + length, *element;
+	bool others = false;
 
-	while ((at = cuttle_next_element(at, end, &element, &length)))
-		if (cuttle_same(element, length, "close"))
-			return true;
-	return false;
+	while ((at = cuttle_next_element(at, end, &element, &length))) {
+		bool close = cuttle_same(element, length, "close");
+
+		head->close = head->close || close;
+		head->upgrade_option = head->upgrade_option || cuttle_same(element, length, "upgrade");
+		others = others || !(close || cuttle_same(element, length, "keep-alive"));
+	}
+	return others;
 }
 
 /* Notes what a field says about the message. *write becomes whether the field is sent as it is. */
@@ -116,13 +124,18 @@ static enum cuttle_fault note_field(struct cuttle_response_head *head, const cha
 		if (cuttle_same(name, 6, "status"))
 			return CUTTLE_NO_FAULT;
 		break;
+	case 7:
+		if (!head->upgrade_at && cuttle_same(name, 7, "upgrade")) {
+			head->upgrade_at = head->length + name_length + 2;
+			head->upgrade_length = length;
+		}
+		break;
 	case 10:
 		if (cuttle_same(name, 10, "keep-alive"))
 			return CUTTLE_NO_FAULT;
 		if (!cuttle_same(name, 10, "connection"))
 			break;
-		head->close = head->close || lists_close(value, length);
-		*write = !head->close && !cuttle_same(value, length, "keep-alive");
+		*write = note_options(head, value, length);
 		return CUTTLE_NO_FAULT;
 	case 14:
 		if (!cuttle_same(name, 14, "content-length"))

@@ -1,8 +1,8 @@
 /* Renders a response's head and checks each octet of it (RFC 9112, 4 and 5). It knows nothing of Ruby.
  *
  * Fields that describe how the message is framed state the app's wish, and the caller writes them: Content-Length,
- * Transfer-Encoding, "Connection: close" and "keep-alive", Keep-Alive. A "Status" field is meant for CGI and is left
- * out. */
+ * Transfer-Encoding, "Connection: close" and "keep-alive", Keep-Alive. A Connection field with other options is written
+ * as it is. A "Status" field is meant for CGI and is left out. */
 #ifndef CUTTLE_RESPONSE_HEAD_H
 #define CUTTLE_RESPONSE_HEAD_H
 
@@ -13,10 +13,12 @@
 struct cuttle_response_head {
 	char *at;
 	size_t length, room;
-	uint64_t content_length; /* as the app gave it */
+	uint64_t content_length;           /* as the app gave it */
+	size_t upgrade_at, upgrade_length; /* the value of the first Upgrade field in the text; at 0 there is none */
 	bool has_length, has_date, close;
-	bool chunked;     /* the app encodes the chunks itself */
-	char fixed[4096]; /* holds the text unless it is longer */
+	bool upgrade_option; /* Connection has it */
+	bool chunked;        /* the app encodes the chunks itself */
+	char fixed[4096];    /* holds the text unless it is longer */
 };
 
 /* What is wrong with a field, or with the machine. */

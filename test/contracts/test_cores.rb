@@ -14,7 +14,9 @@ class TestCores < Minitest::Test
   ENGINES = %w[hybrid threads].freeze
   REQUESTS = ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.0\r\n\r\n",
               "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
-              "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc"].freeze
+              "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc",
+              "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: y, x/1\r\nExpect: 100-continue\r\n\r\n",
+              "GET / HTTP/1.0\r\nConnection: upgrade, keep-alive\r\nUpgrade: x\r\n\r\n"].freeze
   NEXT = "GET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
   # Keys of an env that depend on the server or the moment.
@@ -56,6 +58,13 @@ class TestCores < Minitest::Test
     close: -> { [200, { "connection" => "close" }, ["x"]] },
     keep: -> { [200, { "connection" => "keep-alive", "keep-alive" => "timeout=5" }, ["x"]] },
     option: -> { [200, { "connection" => "x-option" }, ["x"]] },
+    option_close: -> { [200, { "connection" => "x-option,, Close" }, ["x"]] },
+    options_none: -> { [200, { "connection" => " ,keep-alive" }, ["x"]] },
+    advertises: -> { [426, { "upgrade" => "x" }, ["x"]] },
+    advertises_itself: -> { [426, { "upgrade" => "x", "connection" => "Upgrade, x" }, ["x"]] },
+    switches: -> { [101, { "upgrade" => "X/2" }, ->(stream) { stream.write("a") && stream.close }] },
+    switches_to_another: -> { [101, { "upgrade" => "z" }, ->(stream) { stream.close }] },
+    switches_to_none: -> { [101, { "connection" => "upgrade" }, ->(stream) { stream.close }] },
     own_date: -> { [200, { "date" => "Mon, 01 Jan 2024 00:00:00 GMT" }, ["x"]] },
     cgi_status: -> { [200, { "status" => "404 Nope" }, ["x"]] },
     chunks: -> { [200, { "transfer-encoding" => "chunked" }, ["1\r\na\r\n0\r\n\r\n"]] },

@@ -115,7 +115,7 @@ class TestOutlasting < Minitest::Test
   # With a 500, complete or not, or as if nothing had happened, but with an end; and the server continues to serve.
   def assert_ends(server, path)
     octets = WireClient.open(server.port) do |client|
-      client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").rest
+      client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nUpgrade: x\r\n\r\n").rest
     end
     assert_match(%r{\A(HTTP/1\.1 (500|200|101) |\z)}, octets, path)
     assert_equal "hello", get(server).body, path

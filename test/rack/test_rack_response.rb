@@ -570,6 +570,55 @@ class TestRackResponse < HttpCase
     end
   end
 
+  # RFC 9110, 7.8: HTTP/1.0 has no upgrades, a 101 names its protocol, and the client has asked for that.
+  def test_an_upgrade_that_the_client_has_not_asked_for
+    asked = ["Connection: upgrade", "Upgrade: x/1, TLS/1.0"]
+    ["y", nil, "", "x1"].each do |to|
+      assert_equal 500, switched(request("GET / HTTP/1.1", *asked), to), to.inspect
+    end
+    assert_equal 500, switched(request("GET / HTTP/1.1", "Connection: upgrade"), "x")
+    assert_equal 500, switched(request("GET / HTTP/1.1", "Upgrade:"), "")
+    assert_equal 500, switched(request("GET / HTTP/1.0", *asked), "x")
+    [%w[x], %w[X/2], %w[TLS/1.0 HTTP/1.1], ["y, x"]].each do |to|
+      assert_equal 101, switched(request("GET / HTTP/1.1", *asked), to), to.inspect
+    end
+  end
+
+  # RFC 9110, 7.8: it must, also to a client that sends its body without waiting.
+  def test_a_101_comes_after_a_100
+    lines = ["Connection: upgrade", "Upgrade: x", "Expect: 100-continue"]
+    app { [101, { "upgrade" => "x", "rack.hijack" => :close.to_proc }, []] }
+    [["Content-Length: 0", ""], ["Content-Length: 3", "abc"]].each do |length, body|
+      bytes = open_client { |client| client.write(request("GET / HTTP/1.1", *lines, length, body: body)).rest }
+      assert_equal %w[100 101], bytes.scan(%r{^HTTP/1\.1 (\d+)}).flatten
+    end
+    open_client do |client|
+      assert_equal 100, client.write(request("GET / HTTP/1.1", *lines, "Content-Length: 3")).response.status
+      assert_equal %w[101], client.write("abc").rest.scan(%r{^HTTP/1\.1 (\d+)}).flatten
+    end
+  end
+
+  # RFC 9110, 7.8: a sender of Upgrade must also send that option.
+  def test_an_upgrade_field_is_an_option_of_the_connection
+    { nil => ["upgrade"], "x-a" => %w[x-a upgrade], "Upgrade" => ["Upgrade"] }.each do |options, sent|
+      app { [426, PLAIN.merge("upgrade" => "x", "connection" => options), ["no"]] }
+      assert_equal sent, answer.all("connection")
+      assert_equal [*sent, "close"].sort, answer(request("GET / HTTP/1.1", "Connection: close")).all("connection").sort
+    end
+  end
+
+  # RFC 9110, 7.6.1: a sender must list the fields that are only for this connection.
+  def test_options_of_the_connection_beside_close
+    app { [200, PLAIN.merge("connection" => "close, x-a", "x-a" => "1"), ["hello"]] }
+    assert_equal ["close, x-a", "close"], answer.all("connection")
+    app { [200, PLAIN.merge("connection" => %w[x-a close]), ["hello"]] }
+    assert_equal %w[x-a close], answer.all("connection")
+    [" Keep-Alive ,", "", ","].each do |options|
+      app { [200, PLAIN.merge("connection" => options), ["hello"]] }
+      assert_empty answer.all("connection"), options
+    end
+  end
+
   # RFC 9110, 9.3.2 and 6.4.1. The socket was the app's, and what it wrote came before the next response.
   def test_partial_hijack_where_there_is_no_content
     body = Bodies::Parts.new("ignored")
@@ -584,6 +633,23 @@ class TestRackResponse < HttpCase
       end
     end
     assert_closed body, 8
+  end
+
+  # RFC 9112, 6.1: HTTP/1.0 has no Transfer-Encoding.
+  def test_partial_hijack_with_chunks_for_http_1_0
+    app { [200, PLAIN.merge("transfer-encoding" => "chunked", "rack.hijack" => :close.to_proc), []] }
+    response = answer(request("GET / HTTP/1.0"))
+    assert_equal [500, nil], [response.status, response["transfer-encoding"]]
+  end
+
+  # RFC 9112, 9.6: a server that sends this option must close.
+  def test_early_hints_that_announce_the_end
+    app { |env| env["rack.early_hints"].call({ "connection" => "close, x-a" }) || [200, PLAIN.dup, ["hello"]] }
+    open_client do |client|
+      response = client.write(request).final_response
+      assert_equal %w[hello close], [response.body, response["connection"]]
+      assert_equal :closed, client.ending
+    end
   end
 
   def test_early_hints
@@ -641,6 +707,12 @@ class TestRackResponse < HttpCase
   end
 
   private
+
+  # The status of the response if the app switches to protocols.
+  def switched(bytes, to)
+    app { [101, { "upgrade" => to, "connection" => "upgrade", "rack.hijack" => :close.to_proc }, []] }
+    open_client { |client| client.write(bytes).response.status }
+  end
 
   # What the block returns, or the error that it raises.
   def attempt

@@ -61,8 +61,20 @@ module Cuttle
           if !@keep_alive then head << "connection: close\r\n"
           elsif @head.minor.zero? then head << "connection: keep-alive\r\n"
           end
+          # RFC 9110, 7.8: a sender of Upgrade sends this option.
+          head << "connection: upgrade\r\n" if head.upgrade && !head.upgrade_option?
           head << ResponseHead.date_line unless head.date?
           head << "\r\n"
+        end
+
+        # Checks the app's head of a response after which it has the socket. RFC 9112, 6.1: HTTP/1.0 has no
+        # Transfer-Encoding. RFC 9110, 7.8: nor has it upgrades, and a client gets a protocol that it has asked for.
+        def check_upgrade(head, status)
+          invalid("a transfer-encoding for an HTTP/1.0 client") if head.chunked? && @head.minor.zero?
+          return unless status == 101
+          return if @head.minor == 1 && head.upgrade && Hijacked.asks_for?(@head.fields, head.upgrade)
+
+          invalid("a 101 to a protocol that the client has not asked for")
         end
 
         # The framing that the app has declared for its message.

@@ -11,7 +11,8 @@ module Cuttle
 
         TIMES = %i[accepted first_octet complete taken returned last_octet].freeze
 
-        attr_accessor :head, :body, :keep_alive, :thread, :fiber
+        # continued: a 100 was sent
+        attr_accessor :head, :body, :keep_alive, :continued, :thread, :fiber
         attr_reader :status
 
         def initialize(wire, now)

@@ -25,17 +25,29 @@ module Cuttle
         Taken = Struct.new(:fileno, :identity, :websocket, :silent_since, :told)
         private_constant :LOOKS, :GOING_AWAY, :SILENCE, :UNSENT, :LAST_SENT, :PATIENCE, :LEAST, :Taken
 
-        # Whether a request wants to become a WebSocket (RFC 6455, 4.2.1). +fields+: pairs of names and values.
-        def self.asks_for_websocket?(fields)
-          element?(fields, "upgrade", "websocket") && element?(fields, "connection", "upgrade") &&
-            fields.any? { |name, _| name.casecmp?("sec-websocket-key") }
+        # Whether a request wants to become a WebSocket (RFC 6455, 4.2.1).
+        def self.asks_for_websocket?(head)
+          head.minor == 1 && listed(head.fields, "upgrade").include?("websocket") &&
+            listed(head.fields, "connection").include?("upgrade") &&
+            head.fields.any? { |name, _| name.casecmp?("sec-websocket-key") }
         end
 
-        def self.element?(fields, name, wanted)
-          values = fields.filter_map { |each, value| value if each.casecmp?(name) }
-          values.flat_map { |value| value.split(/[ \t]*,[ \t]*/) }.any? { |element| element.casecmp?(wanted) }
+        # Whether Upgrade among +fields+ (pairs of names and values) names one of the +protocols+ in a list, in any
+        # version (RFC 9110, 7.8).
+        def self.asks_for?(fields, protocols)
+          names = [listed(fields, "upgrade"), elements(protocols)].map { |list| list.map { |each| each[%r{\A[^/]*}] } }
+          names.inject(:intersect?)
         end
-        private_class_method :element?
+
+        # The elements of a list, in lower case (RFC 9110, 5.6.1).
+        def self.elements(list)
+          list.downcase(:ascii).split(",").map { |element| element.gsub(/\A[ \t]+|[ \t]+\z/n, "") }.reject(&:empty?)
+        end
+
+        def self.listed(fields, name)
+          fields.filter_map { |each, value| value if each.casecmp?(name) }.flat_map { |value| elements(value) }
+        end
+        private_class_method :listed
 
         def initialize
           @process = Process.pid

@@ -11,10 +11,10 @@ module Cuttle
         NAME = /\A[#{Syntax::TOKEN}]+\z/n
         VALUE = /\A[#{Syntax::VALUE}]*\z/n
         LENGTH = /\A\d{1,18}\z/n
-        CLOSE = /(?:\A|,)[ \t]*close[ \t]*(?:,|\z)/in
 
         # content_length: the app's, nil without one
-        attr_reader :content_length
+        # upgrade: the value of the first Upgrade field, nil without one
+        attr_reader :content_length, :upgrade
 
         # The pairs of names and values in what an app returns as headers, and whether rack.hijack is among them.
         # Raises InvalidResponse.
@@ -73,6 +73,8 @@ module Cuttle
         def chunked? = @chunked
         def close? = @close
         def date? = @date
+        # Whether Connection has that option.
+        def upgrade_option? = @upgrade_option
 
         # Adds octets unchecked.
         def <<(octets)
@@ -110,15 +112,20 @@ module Cuttle
           when "status", "keep-alive" then false
           when "date" then @date = true
           when "connection" then connection(value)
+          when "upgrade" then @upgrade ||= value
           when "content-length" then length(name, value)
           when "transfer-encoding" then encoding(name, value)
           else true
           end
         end
 
+        # The caller writes two of its options. A sender must list the fields that are only for this connection
+        # (RFC 9110, 7.6.1).
         def connection(value)
-          @close ||= CLOSE.match?(value)
-          !@close && !value.casecmp?("keep-alive")
+          options = Hijacked.elements(value)
+          @close ||= options.include?("close")
+          @upgrade_option ||= options.include?("upgrade")
+          (options - %w[close keep-alive]).any?
         end
 
         # RFC 9110, 8.6: digits only. Two fields must agree.

@@ -10,6 +10,7 @@ module Cuttle
 
         JOINED = 262_144 # octets of a response that are copied into one String
         LAST_CHUNK = "0\r\n\r\n"
+        CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n"
         HIGH_WATER = 262_144 # octets queued before the thread of a blocking connection waits
 
         # Sends the whole response, +parts+ being an Array of Strings. Raises InvalidResponse before anything was sent.
@@ -99,21 +100,26 @@ module Cuttle
           live
           return if @status || @head.minor.zero?
 
-          transmit((ResponseHead.new(103, pairs) << "\r\n").to_s)
+          hints = ResponseHead.new(103, pairs) << "\r\n"
+          transmit(hints.to_s)
+          @keep_alive = false if hints.close? # the app has announced it (RFC 9112, 9.6)
           nil
         end
 
         # Sends a head as the app gives it, and gives the socket to the caller (Rack SPEC, partial hijack). The status
-        # may be 101.
+        # may be 101, if the client has asked for a protocol that Upgrade names.
         def upgrade(status, headers)
           status = ResponseHead.status(status) unless status == 101
           pairs, = ResponseHead.gather(headers)
           unanswered
           head = ResponseHead.new(status, pairs)
+          check_upgrade(head, status)
           @keep_alive = status == 101 # no "connection: close" beside the app's "upgrade"
           keep_framing(head) unless [101, 204].include?(status) # RFC 9110, 8.6; RFC 9112, 6.1
           conclude(head)
           @status = status
+          # RFC 9110, 7.8: a 101 comes after a 100, if the client expects one.
+          transmit(CONTINUE) if status == 101 && @head.expect_continue && !continued
           transmit(head.to_s)
           hijack
         end
@@ -219,7 +225,7 @@ module Cuttle
         # Whether the socket becomes a WebSocket, as far as the server sees it: with a full hijack the app answers
         # itself.
         def becomes_websocket?
-          (@status.nil? || @status == 101) && Hijacked.asks_for_websocket?(head.fields)
+          (@status.nil? || @status == 101) && Hijacked.asks_for_websocket?(head)
         end
 
         # Gives up the connection. Returns its socket, with unused input pushed back.

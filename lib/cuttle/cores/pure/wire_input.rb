@@ -122,7 +122,8 @@ module Cuttle
 
         # RFC 9110, 10.1.1: a client that waits gets a 100 unless its body is already on the way.
         def send_continue
-          @out.add("HTTP/1.1 100 Continue\r\n\r\n")
+          @exchange.continued = true
+          @out.add(Responses::CONTINUE)
           @out.flush != :broken
         end
 
