@@ -43,8 +43,9 @@ class Grammar
   BAD_CODINGS = ["gzip, chunked", "chunked, chunked", "identity", "gzip", "chunked, gzip", "", "chunked;a=b",
                  ",chunked", "chunked,", "\"chunked\"", "xchunked", "identity, chunked", "chunked\v",
                  "\vchunked"].freeze
-  EXPECTS = ["100-continue", "100-continue", "100-Continue"].freeze
-  BAD_EXPECTS = ["100-continue, 100-continue", "200-ok", "100-continue;a", "100-continu", "", "100-continue, x"].freeze
+  EXPECTS = ["100-continue", "100-continue", "100-Continue", ",100-continue, 100-continue"].freeze
+  BAD_EXPECTS = ["200-ok", "100-continue;a", "100-continu", "", ",", "100-continue, x"].freeze
+  PROTOCOLS = ["x", "x", "y, X/2", "y", "xy", ""].freeze
   EXTENSIONS = ["", "", "", ";a", ";a=b", ";a=\"q\\\"s\"", " ; a = b", ";a;b;c=d", "\t;x", ";a=\"\x80\"",
                 ";a=\";\r\""].freeze
   BAD_EXTENSIONS = [";", ";=", ";a=", ";a=\"", " ", "x", ";a b", ";a=\"\0\"", ";\x80", ";a=b\n", ";a=b\r", " 0"].freeze
@@ -141,6 +142,7 @@ class Grammar
     lines.clear if broken?(8)
     lines.concat(Array.new(@random.rand(4)) { plain_field })
     lines << line("Connection", pick(OPTIONS)) while one_in(4)
+    lines << line("Upgrade", pick(PROTOCOLS)) while one_in(4)
     lines.concat(Array.new(1 + @random.rand(5)) { line("X-App", @answers.directive) }) if one_in(2)
     if one_in(6)
       lines << line("Expect", or_bad(EXPECTS, BAD_EXPECTS))
