@@ -20,13 +20,17 @@ module Cuttle
   #
   #   request path --Path--> name --Beneath--> open file --Representation--> headers --Delivery--> response
   class Static
+    # Methods that are known, and that no file allows (RFC 9110, 9.3; RFC 5789).
+    OTHER_METHODS = %w[POST PUT DELETE OPTIONS TRACE PATCH].freeze
+    private_constant :OTHER_METHODS
+
     # beneath::       a core's Beneath, which opens the files
     # root::          the directory; a relative name starts from the current directory
     # content_types:: call(".html") → "text/html", nil for an unknown extension
     # index::         the file that is served for its directory; nil: none
     # charset::       the charset of text/* in Content-Type; nil: none is given
     # precompressed:: look for NAME.br and NAME.gz
-    # final::         no app follows: answer 404, 405 and 400 instead of returning false
+    # final::         no app follows: answer 404, 405, 501 and 400 instead of returning false
     # portable::      open files the portable way even if the kernel has a better one
     #
     # Raises UsageError if +root+ is not a readable directory.
@@ -43,7 +47,7 @@ module Cuttle
     def call(exchange)
       method = exchange.request_method
       served = method == "GET" || method == "HEAD"
-      decided = served ? serve(exchange) : decline(exchange, 405, "allow" => "GET, HEAD")
+      decided = served ? serve(exchange) : decline_method(exchange, method)
     rescue StandardError => error
       decided = fail_with(exchange, error)
     ensure
@@ -91,6 +95,13 @@ module Cuttle
       Cuttle.report("static files: #{error.message} (#{error.class})") unless late
       exchange.responded? ? exchange.abort : Answers.text(exchange, 503)
       true
+    end
+
+    # RFC 9110, 15.5.6 and 15.6.2.
+    def decline_method(exchange, method)
+      return decline(exchange, 501) unless OTHER_METHODS.include?(method)
+
+      decline(exchange, 405, "allow" => "GET, HEAD")
     end
 
     def decline(exchange, status, headers = {})

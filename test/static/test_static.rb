@@ -143,9 +143,20 @@ class TestStatic < Minitest::Test
     put "a.html"
     { "/none" => 404, "/../x" => 404, "/%2e%2e/x" => 404, "/a%2fb" => 404, "/" => 404, "/%00" => 400, "/%zz" => 400 }
       .each { |path, status| assert_equal status, get(path, static: static(final: true)).status, path }
-    answer = get("/a.html", static: static(final: true), method: "POST")
-    assert_equal [405, "GET, HEAD"], [answer.status, answer.headers["allow"]]
+    %w[POST PUT DELETE OPTIONS TRACE PATCH].each do |method|
+      answer = get("/a.html", static: static(final: true), method: method)
+      assert_equal [405, "GET, HEAD"], [answer.status, answer.headers["allow"]], method
+    end
     assert_equal "a.html", get("/a.html", static: static(final: true)).body
+  end
+
+  # RFC 9110, 9.1: an unrecognized method gets 501. A 405 says that the server knows it (15.5.6).
+  def test_methods_that_nobody_knows
+    put "a.html"
+    %w[get BREW PROPFIND].product(%w[/a.html /none]) do |method, path|
+      answer = get(path, static: static(final: true), method: method)
+      assert_equal [501, nil], [answer.status, answer.headers["allow"]], "#{method} #{path}"
+    end
   end
 
   def test_a_root_that_is_none

@@ -5,7 +5,7 @@ module Cuttle
     # Responses other than a file.
     module Answers
       REASONS = { 400 => "Bad Request", 404 => "Not Found", 405 => "Method Not Allowed", 412 => "Precondition Failed",
-                  416 => "Range Not Satisfiable", 503 => "Service Unavailable" }.freeze
+                  416 => "Range Not Satisfiable", 501 => "Not Implemented", 503 => "Service Unavailable" }.freeze
 
       # Answers with +status+, and with its reason as text.
       def self.text(exchange, status, headers = {})
