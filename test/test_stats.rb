@@ -52,15 +52,16 @@ class TestStats < Minitest::Test
   end
 
   def test_every_engine
-    { "single" => [1, 1], "threads" => [3, 3], "reactor" => [1, 1], "hybrid" => [3, 3], "fibers" => [1, 1024] }
-      .each do |engine, (threads, capacity)|
+    { "single" => [1, 1, 0], "threads" => [3, 3, 0], "reactor" => [1, 1, 0], "hybrid" => [5, 5, 1],
+      "fibers" => [1, 1024, 0] }
+      .each do |engine, (threads, capacity, auto)|
         stats = nil
         app = ->(_env) { [200, {}, []] }
         serving(app, engine: engine) do |server|
           get(server)
           stats = eventually("rest") { Cuttle::Stats.of(server).then { |found| found if found[:busy_threads].zero? } }
         end
-        assert_equal [threads, capacity, 1, 0],
+        assert_equal [threads, capacity, 1, auto],
                      stats.values_at(:max_threads, :pool_capacity, :requests_count, :auto_threads), engine
       end
   end

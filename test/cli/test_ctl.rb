@@ -134,7 +134,7 @@ class TestCtl < Minitest::Test
       assert_equal [2, 0, 2, 0], figures.values_at("workers", "phase", "booted_workers", "old_workers")
       worker = figures["worker_status"].first
       assert_equal [0, true], worker.values_at("index", "booted")
-      assert_equal [3, 0, 3], worker["last_status"].values_at("max_threads", "auto_threads", "pool_capacity")
+      assert_equal [5, 1, 5], worker["last_status"].values_at("max_threads", "auto_threads", "pool_capacity")
       [figures["started_at"], worker["started_at"], worker["last_checkin"]]
         .each { |time| assert_match(/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\z/, time) }
       assert_equal ["cuttle thread-backtraces: done\n", 0], ctl("-S", @state, "thread-backtraces").values_at(0, 2)

@@ -16,7 +16,7 @@ class TestTop < Minitest::Test
   Screen = Top::Screen
   LIBRARY = Serving::ServingProcess::PATHS.map { |path| "-I#{path}" }.freeze
   COMMAND = [Serving::ServingProcess::RUBY.first, "--disable=gems", *LIBRARY, "#{ROOT}/exe/cuttle", "top"].freeze
-  LINE = %r{\A\d\d:\d\d:\d\d  requests/s \S+  busy 0/3  queue 0  p50 .*  workers 1/1  restarts 0\n\z}
+  LINE = %r{\A\d\d:\d\d:\d\d  requests/s \S+  busy 0/5  queue 0  p50 .*  workers 1/1  restarts 0\n\z}
 
   # What runs it as a shell does, with the modes of the terminal before and after. A suspended one is resumed.
   SCRIPT = <<~SHELL
@@ -44,7 +44,7 @@ class TestTop < Minitest::Test
         out, err, status = top("--once", "--interval", "0.2")
         assert_equal ["", 0], [err, status]
         assert_match(/\Acuttle #{Regexp.escape(Cuttle::VERSION)} on ruby /, out)
-        assert_match(%r{^requests/s \S+   busy 0/\d   queue 0 }, out)
+        assert_match(%r{^requests/s \S+   busy 0/\d+   queue 0 }, out)
         rows = out.lines.drop_while { |line| !line.include?("BUSY") }.drop(1)
         assert_equal [workers, 1].max, rows.length
         assert_equal %w[0 1].first(workers), rows.map { |row| row[/\A +?(\d)|\A(\d)/].strip } if workers.positive?
