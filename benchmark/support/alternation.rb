@@ -11,20 +11,23 @@ module Bench
     # A load of one server. cpu: microseconds per request. latency: a Load::Histogram. errors: their number.
     Turn = Struct.new(:rate, :cpu, :latency, :errors, keyword_init: true)
 
-    # The lab's configuration of "ENGINE:THREADS", "SERVER:THREADS" or "hybrid-auto". pool: under auto, the connections
-    # of the app's database pool, which limit the threads.
-    def self.contestant(text, pool)
+    # The lab's configuration of "ENGINE:THREADS", "SERVER:THREADS" or "hybrid-auto". workers: nil for the fewest. pool:
+    # under auto, the connections of the app's database pool, which limit the threads.
+    def self.contestant(text, workers: nil, pool: nil)
       name, threads = text.split(":")
       peer = Peers.find(Peers.names.include?(name) ? name : "cuttle")
       { "server" => peer.name, "model" => peer.name == name ? peer.models.first : name,
-        "workers" => peer.workers.begin, "threads" => Integer(threads || 1), "keep_alive" => true, "name" => text,
-        "environment" => pool && name.end_with?("-auto") ? { "RAILS_MAX_THREADS" => pool } : {} }
+        "workers" => workers || peer.workers.begin, "threads" => Integer(threads || 1), "keep_alive" => true,
+        "name" => text, "environment" => pool && name.end_with?("-auto") ? { "RAILS_MAX_THREADS" => pool } : {} }
     end
 
-    # app: as in Lab::Options. connections: of the closed loop. rounds: of each session. seconds: of a turn.
-    def initialize(contestants, app:, connections:, sessions:, rounds:, seconds:, warmup:, seed:, cores: Bench.cores)
+    # app: as in Lab::Options. rate: requests per second of an open loop, with times between them as in a Poisson
+    # process; nil: a closed loop. rounds: of each session. seconds: of a turn.
+    def initialize(contestants, app:, connections:, sessions:, rounds:, seconds:, warmup:, seed:, rate: nil,
+                   cores: Bench.cores)
       @app = Lab::Apps.find(app)
-      @plan = Lab::Plan::Declared.new(contestants.map { |each| [each, { "connections" => connections }] })
+      load = { "connections" => connections, "loop" => rate ? "open" : "closed", "rate" => rate, "poisson" => !rate.nil? }
+      @plan = Lab::Plan::Declared.new(contestants.map { |each| [each, load] })
                                  .plan(seed: seed, rounds: rounds, duration: seconds, warmup: warmup)
       raise Lab::Failure, @plan.missing.values.first if @plan.missing.any?
 

@@ -20,13 +20,20 @@ class TestBenchmarkAlternation < Minitest::Test
     end
   end
 
+  def test_an_open_loop_has_its_rate
+    turns = alternation("hybrid:1", "single", rate: 200.0, seconds: 0.5).run { nil }
+    turns.each_value do |own|
+      assert_in_epsilon 200, own.sum { |turn| turn.latency.count }.fdiv(own.length * 0.5), 0.4
+    end
+  end
+
   def test_a_contestant_that_this_machine_lacks
     error = assert_raises(Bench::Lab::Failure) { alternation("single", "rhebok") }
     assert_match(/not installed|runs only on/, error.message)
   end
 
   def test_the_pool_of_a_database_limits_auto_only
-    pools = %w[hybrid-auto hybrid:3].map { |name| Alternation.contestant(name, "16")["environment"] }
+    pools = %w[hybrid-auto hybrid:3].map { |name| Alternation.contestant(name, pool: "16")["environment"] }
     assert_equal [{ "RAILS_MAX_THREADS" => "16" }, {}], pools
   end
 
@@ -48,9 +55,9 @@ class TestBenchmarkAlternation < Minitest::Test
 
   private
 
-  def alternation(*names)
-    Alternation.new(names.map { |name| Alternation.contestant(name, nil) },
-                    app: "hello", connections: 2, sessions: 2, rounds: 2, seconds: 0.1, warmup: 0.1, seed: 1)
+  def alternation(*names, **options)
+    Alternation.new(names.map { |name| Alternation.contestant(name) },
+                    app: "hello", connections: 2, sessions: 2, rounds: 2, seconds: 0.1, warmup: 0.1, seed: 1, **options)
   end
 
   # Turns at a rate that is proportional to the machine's speed, each with 100 equal response times.
