@@ -11,14 +11,15 @@ module Bench
     # A load of one server. cpu: microseconds per request. latency: a Load::Histogram. errors: their number.
     Turn = Struct.new(:rate, :cpu, :latency, :errors, keyword_init: true)
 
-    # The lab's configuration of "ENGINE:THREADS", "SERVER:THREADS" or "hybrid-auto". workers: nil for the fewest. pool:
-    # under auto, the connections of the app's database pool, which limit the threads.
+    # The lab's configuration of "ENGINE:THREADS", "SERVER:THREADS" or "hybrid-auto", which flags may follow. workers:
+    # nil for the fewest. pool: under auto, the connections of the app's database pool, which limit the threads.
     def self.contestant(text, workers: nil, pool: nil)
-      name, threads = text.split(":")
+      kind, *flags = text.split
+      name, threads = kind.split(":")
       peer = Peers.find(Peers.names.include?(name) ? name : "cuttle")
       { "server" => peer.name, "model" => peer.name == name ? peer.models.first : name,
         "workers" => workers || peer.workers.begin, "threads" => Integer(threads || 1), "keep_alive" => true,
-        "name" => text, "environment" => pool && name.end_with?("-auto") ? { "RAILS_MAX_THREADS" => pool } : {} }
+        "flags" => (flags if flags.any?), "name" => text, "environment" => pool && name.end_with?("-auto") ? { "RAILS_MAX_THREADS" => pool } : {} }
     end
 
     # app: as in Lab::Options. rate: requests per second of an open loop, with times between them as in a Poisson

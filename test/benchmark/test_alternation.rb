@@ -37,6 +37,12 @@ class TestBenchmarkAlternation < Minitest::Test
     assert_equal [{ "RAILS_MAX_THREADS" => "16" }, {}], pools
   end
 
+  def test_flags_follow_the_name
+    assert_equal ["hybrid", 5, %w[--max-queue 9]],
+                 Alternation.contestant("hybrid:5 --max-queue 9").values_at("model", "threads", "flags")
+    assert_nil Alternation.contestant("hybrid:5")["flags"]
+  end
+
   # The machine is half as fast in every second round, for both.
   def test_ratios_are_those_within_rounds
     speeds = [1.0, 0.5, 1.0, 0.5]
