@@ -33,8 +33,8 @@ def alone(&block)
   File.open("tmp/compile.lock", File::CREAT | File::RDWR) { |lock| lock.flock(File::LOCK_EX) && block.call }
 end
 
-# The Makefile gets a relative path to the sources, so that a copy of this tree compiles its own. With CUTTLE_CORE, which
-# may be set to run the core in Ruby, extconf.rb would build nothing.
+# The Makefile gets a relative path to the sources, so that a copy of this tree compiles its own. CUTTLE_CORE may be set
+# to run the core in Ruby; with it, extconf.rb would build nothing.
 def configure(source, build, *arguments)
   sources = Pathname(source).relative_path_from(build)
   sh({ "CUTTLE_CORE" => nil }, RbConfig.ruby, "#{sources}/extconf.rb", *arguments, chdir: build, verbose: false)

@@ -11,23 +11,35 @@ module Bench
     # A load of one server. cpu: microseconds per request. latency: a Load::Histogram. errors: their number.
     Turn = Struct.new(:rate, :cpu, :latency, :errors, keyword_init: true)
 
-    # The lab's configuration of "ENGINE:THREADS", "SERVER:THREADS" or "hybrid-auto", which flags may follow. workers:
-    # nil for the fewest. pool: under auto, the connections of the app's database pool, which limit the threads.
+    # The lab's configuration of "ENGINE:THREADS", "SERVER:THREADS", "hybrid-auto", or "at:COMMIT" (of Cuttle; "at:." is
+    # this tree), which flags may follow. workers: nil for the fewest. pool: under auto, the connections of the app's
+    # database pool, which limit the threads. Raises Lab::Failure.
     def self.contestant(text, workers: nil, pool: nil)
       kind, *flags = text.split
+      return checkout(text, kind.delete_prefix("at:"), flags) if kind.start_with?("at:")
+
       name, threads = kind.split(":")
       peer = Peers.find(Peers.names.include?(name) ? name : "cuttle")
       { "server" => peer.name, "model" => peer.name == name ? peer.models.first : name,
         "workers" => workers || peer.workers.begin, "threads" => Integer(threads || 1), "keep_alive" => true,
-        "flags" => (flags if flags.any?), "name" => text, "environment" => pool && name.end_with?("-auto") ? { "RAILS_MAX_THREADS" => pool } : {} }
+        "flags" => flags.empty? ? nil : flags, "name" => text,
+        "environment" => pool && name.end_with?("-auto") ? { "RAILS_MAX_THREADS" => pool } : {} }
     end
+
+    def self.checkout(name, commit, flags)
+      peer = Peers.add(Checkout.new(name, commit == "." ? ROOT : Checkout.at(commit), flags))
+      { "server" => name, "model" => peer.models.first, "workers" => peer.workers.begin, "threads" => 1,
+        "keep_alive" => true, "name" => name }
+    end
+    private_class_method :checkout
 
     # app: as in Lab::Options. rate: requests per second of an open loop, with times between them as in a Poisson
     # process; nil: a closed loop. rounds: of each session. seconds: of a turn.
     def initialize(contestants, app:, connections:, sessions:, rounds:, seconds:, warmup:, seed:, rate: nil,
                    cores: Bench.cores)
       @app = Lab::Apps.find(app)
-      load = { "connections" => connections, "loop" => rate ? "open" : "closed", "rate" => rate, "poisson" => !rate.nil? }
+      load = { "connections" => connections, "loop" => rate ? "open" : "closed", "rate" => rate,
+               "poisson" => !rate.nil? }
       @plan = Lab::Plan::Declared.new(contestants.map { |each| [each, load] })
                                  .plan(seed: seed, rounds: rounds, duration: seconds, warmup: warmup)
       raise Lab::Failure, @plan.missing.values.first if @plan.missing.any?

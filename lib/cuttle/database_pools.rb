@@ -23,12 +23,12 @@ module Cuttle
         all.reject { |pool| lone?(*pool) }.map(&:last).min
       end
 
-      # Lines for a server with -t auto: why its limit is less than +room+, the number of threads that there is memory
-      # for, and which pools have a single connection for several threads. +limit+: see Engines::Auto.limit.
-      def limiting(limit, room)
+      # Lines for a server with -t auto: why its limit is less than +usual+ threads, and which pools have a single
+      # connection for several threads. +limit+: see Engines::Auto.limit.
+      def limiting(limit, usual)
         lone, others = all.partition { |pool| lone?(*pool) }
         name = others.min_by(&:last)&.first
-        [*(limited(limit, name) if limit < room), *(lone.uniq.map { |alone, _| wait(alone, limit) } if limit > 1)]
+        [*(limited(limit, name) if limit < usual), *(lone.uniq.map { |alone, _| wait(alone, limit) } if limit > 1)]
       end
 
       private

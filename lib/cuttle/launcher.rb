@@ -170,8 +170,10 @@ module Cuttle
       most = @settings.max_threads
       return DatabasePools.short(most, "--max-threads") unless @settings.origin(:max_threads) == :default
 
-      asked = @settings.origin(:threads) != :default
-      asked ? DatabasePools.limiting(Engines::Auto.limit(DatabasePools.least, most), most) : []
+      limit = Engines::Auto.limit(DatabasePools.least, most)
+      # Without a word of the user's, a limit is news only if it leaves fewer threads than a process begins with.
+      usual = @settings.origin(:threads) == :default ? [Engines::Auto::LEAST, most].min : most
+      DatabasePools.limiting(limit, usual)
     end
 
     def auto? = @settings.threads.is_a?(Engines::Auto)

@@ -32,6 +32,14 @@ class TestBenchmarkAlternation < Minitest::Test
     assert_match(/not installed|runs only on/, error.message)
   end
 
+  def test_a_commit
+    name = "at:. -t 2"
+    assert_equal [name, name], Alternation.contestant(name).values_at("server", "name")
+    assert_equal 4, alternation(name).run { nil }.fetch(name).length
+    error = assert_raises(Bench::Lab::Failure) { Alternation.contestant("at:nowhere") }
+    assert_equal "no commit nowhere", error.message
+  end
+
   def test_the_pool_of_a_database_limits_auto_only
     pools = %w[hybrid-auto hybrid:3].map { |name| Alternation.contestant(name, pool: "16")["environment"] }
     assert_equal [{ "RAILS_MAX_THREADS" => "16" }, {}], pools

@@ -2,6 +2,10 @@
 
 module Cuttle
   class Settings
+    # Makes -t auto, for the CPUs of this process.
+    AUTO = -> { Engines::Auto.new(cores: Cluster::Cpus.count) }
+    private_constant :AUTO
+
     # All settings, one row each (row.rb describes the columns), in the order in which documents list them. A new option
     # of `cuttle serve` is a row here, plus the code that uses its value. `rake readme` writes it into README.
     #
@@ -81,15 +85,9 @@ module Cuttle
           help: "load the bundle again at a phased restart (USR1)",
           readme: "load the bundle again at a phased restart (USR1), from the present `Gemfile.lock`" },
         { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX|auto"], engine: true,
-          default: lambda { |settings|
-            auto = settings.traits.adaptive? && settings.core == "native"
-            auto ? Engines::Auto.new(cores: Cluster::Cpus.count) : Engines::Auto::LEAST..Engines::Auto::LEAST
-          },
-          tells: "hybrid: auto; else 3",
-          joined: lambda { |given, _, _|
-            given.is_a?(Engines::Auto) ? Engines::Auto.new(cores: Cluster::Cpus.count) : given
-          },
-          fixed: ->(settings) { 1..1 unless settings.traits.pooled? },
+          default: ->(settings) { settings.traits.adaptive? && settings.core == "native" ? AUTO.call : 3..3 },
+          joined: ->(given, _, _) { given.is_a?(Engines::Auto) ? AUTO.call : given },
+          fixed: ->(settings) { 1..1 unless settings.traits.pooled? }, tells: "hybrid: auto; else 3",
           variables: %w[RAILS_MAX_THREADS], minimum: "RAILS_MIN_THREADS", unheard: Kinds.method(:rails_threads),
           help: "threads; auto: as many as help; 0: one per connection",
           readme: "threads per process that run the app; `MIN:MAX`; [`auto`](docs/engines.md#threads-auto): grow on " \
@@ -104,8 +102,7 @@ module Cuttle
           default: ->(settings) { settings.traits.ractors? ? Cluster::Cpus.count : 1 }, engine: true,
           tells: "one for each usable CPU", help: "number of ractors (engine ractors)" },
         { name: :max_fibers, kind: [:whole, 1..1_000_000, "a number of fibers above 0"], flags: ["--max-fibers N"],
-          default: 1024, engine: true,
-          help: "concurrent requests per process (engine fibers)" },
+          default: 1024, engine: true, help: "concurrent requests per process (engine fibers)" },
         { name: :core, kind: [:name, "core", -> { Cores.names }], flags: ["--core NAME"], variables: %w[CUTTLE_CORE],
           default: ->(_settings) { Cores.default }, tells: "native; else pure",
           help: "the I/O core: native (C) or pure (Ruby, slow)",
