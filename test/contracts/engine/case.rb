@@ -79,7 +79,7 @@ module EngineContract
       # Ends a server, which must have nothing to complain of.
       def finish(server, said)
         server.stop
-        err = server.err.sub(FIBER_STACK, "")
+        err = server.err.gsub(FIBER_STACK, "") # each worker may say that
         return if server.status.success? && (said.is_a?(Regexp) ? err.match?(said) : err == said)
 
         raise "a server that #{name} shared ended with #{server.status.inspect}, and said #{server.err}"
