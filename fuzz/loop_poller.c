@@ -103,7 +103,7 @@ void assert_law(const struct poller *poller)
 	demand(followers->leader || cuttle_list_empty(&followers->parked) || cuttle_followers_unled(poller->loop),
 	       poller, "a free thread leads, if there is one, or the loop is unled");
 	demand(!(followers->leader && cuttle_followers_unled(poller->loop)), poller, "an unled loop has no leader");
-	demand(followers->leader || !followers->leader_in_kernel, poller, "who is in the kernel leads");
+	demand(followers->leader || !followers->leader_in_kernel, poller, "the thread in the kernel is the leader");
 	demand(!(cuttle_followers_leader_waits(followers) && work), poller,
 	       "work is left over: the leader is on its way, or stands by");
 	demand(followers->leader || !followers->standing_by, poller, "who stands by leads");

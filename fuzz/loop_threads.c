@@ -281,7 +281,7 @@ static void stop(struct poller *poller)
 	gvl_release(&poller->gvl);
 }
 
-/* Whether the io thread keeps deadlines whoever has the GVL. */
+/* Whether the io thread keeps deadlines even if a thread keeps the GVL. */
 static bool looks_after_requests(const struct cuttle_loop *loop)
 {
 	return loop->io_thread && (loop->sheds || loop->relays);

@@ -1,8 +1,8 @@
 /* What proxies say of their clients; see forwarded.h. */
 #include "forwarded.h"
+#include "syntax.h"
 
 #include <string.h>
-#include <strings.h>
 
 struct element {
 	const char *at;
@@ -11,17 +11,15 @@ struct element {
 
 static bool same(struct element element, const char *text)
 {
-	return element.length == strlen(text) && strncasecmp(element.at, text, element.length) == 0;
+	return element.length == strlen(text) && cuttle_same_text(element.at, text, element.length);
 }
 
 /* Compares in any case, and "_" as "-". text is in lower case. */
 static bool spells(const char *name, const char *text, size_t length)
 {
 	for (size_t at = 0; at < length; at++) {
-		char octet = name[at];
+		char octet = cuttle_lower(name[at]);
 
-		if (octet >= 'A' && octet <= 'Z')
-			octet = (char)(octet + 32);
 		if ((octet == '_' ? '-' : octet) != text[at])
 			return false;
 	}

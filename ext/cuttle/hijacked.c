@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -109,17 +108,27 @@ static size_t name_length(const char *protocol, size_t length)
 	return slash ? (size_t)(slash - protocol) : length;
 }
 
+/* Whether a list has a protocol of that name, in any version. */
+static bool names_protocol(const char *list, size_t length, const char *name, size_t size)
+{
+	const char *at = list, *element;
+	size_t element_size;
+
+	while ((at = cuttle_next_element(at, list + length, &element, &element_size)))
+		if (name_length(element, element_size) == size && cuttle_same_text(element, name, size))
+			return true;
+	return false;
+}
+
 /* Whether two lists name one protocol. */
 static bool have_common(const char *one, size_t one_length, const char *other, size_t other_length)
 {
-	const char *at = one, *end = one + one_length, *element, *in, *name;
-	size_t length, size;
+	const char *at = one, *element;
+	size_t size;
 
-	while ((at = cuttle_next_element(at, end, &element, &length)))
-		for (in = other; (in = cuttle_next_element(in, other + other_length, &name, &size));)
-			if (name_length(name, size) == name_length(element, length) &&
-			    strncasecmp(name, element, name_length(name, size)) == 0)
-				return true;
+	while ((at = cuttle_next_element(at, one + one_length, &element, &size)))
+		if (names_protocol(other, other_length, element, name_length(element, size)))
+			return true;
 	return false;
 }
 

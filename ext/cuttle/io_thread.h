@@ -1,7 +1,7 @@
 /* The io thread: a native thread that never takes the GVL.
  *
  * A thread is in the app until it asks for the next request, also after the response (rack.after_reply). While every
- * Ruby thread is in the app, nobody polls. After a few milliseconds of that, the io thread moves bytes and keeps
+ * Ruby thread is in the app, no thread polls. If that lasts for a few milliseconds, the io thread moves bytes and keeps
  * deadlines until a Ruby thread comes back: it reads requests, drains output to slow readers and ends late clients. It
  * hands out no work. It does not accept either, because another worker may have a free thread. A loop that sheds is the
  * exception: it accepts if no other worker has a free thread, and refuses the excess. In a loop with a relay it gives

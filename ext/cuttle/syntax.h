@@ -84,6 +84,23 @@ static inline bool cuttle_same(const char *octets, size_t length, const char *wo
 	return at == length;
 }
 
+/* An octet, in lower case if it is an ASCII letter. */
+static inline char cuttle_lower(char octet)
+{
+	return octet >= 'A' && octet <= 'Z' ? (char)(octet | 0x20) : octet;
+}
+
+/* Whether two texts of that length are equal, ignoring the case of ASCII letters. Unlike strncasecmp, this ignores the
+ * locale. */
+static inline bool cuttle_same_text(const char *one, const char *other, size_t length)
+{
+	size_t at = 0;
+
+	while (at < length && cuttle_lower(one[at]) == cuttle_lower(other[at]))
+		at++;
+	return at == length;
+}
+
 /* Finds the next element of a comma-separated list (RFC 9110, 5.6.1), without the white space around it. Empty elements
  * are skipped. Returns where to continue, or NULL when there are no more elements. */
 const char *cuttle_next_element(const char *at, const char *end, const char **element, size_t *length);
