@@ -27,11 +27,6 @@ module Cuttle
           @stop.call
         end
 
-        # The time at which a step that gets +share+ of the remaining time has to end.
-        def deadline(share)
-          @clock.call + left * share
-        end
-
         # Seconds for the first of +steps+ equal steps, each of which takes +lead+ seconds to start. If that is less
         # than +least+, the first step gets +least+ and later ones get no time; nil if there is not enough time for the
         # first.

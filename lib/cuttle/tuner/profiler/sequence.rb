@@ -35,9 +35,10 @@ module Cuttle
         # The Samples. Raises Failure. Raises Interrupt if Ctrl-C came before there were enough of them.
         def run
           seconds = @schedule.left * SHARE
-          warm_up(warm_seconds = [seconds * WARM_UP, WARM_SECONDS].min)
+          warming = [seconds * WARM_UP, WARM_SECONDS].min
+          warm_up(warming)
           began = Cuttle.now # on a busy machine, the warm-up may have taken much longer
-          measure(began + seconds - warm_seconds)
+          measure(began + seconds - warming)
           return @samples if @samples.count >= [FEWEST, @shapes.length].max && @samples.least.positive?
 
           raise Interrupt if @schedule.stopped?
