@@ -16,7 +16,7 @@ module Bench
     # database pool, which limit the threads. Raises Lab::Failure.
     def self.contestant(text, workers: nil, pool: nil)
       kind, *flags = text.split
-      return checkout(text, kind.delete_prefix("at:"), flags) if kind.start_with?("at:")
+      return checkout(text, kind.delete_prefix("at:"), flags, workers) if kind.start_with?("at:")
 
       name, threads = kind.split(":")
       peer = Peers.find(Peers.names.include?(name) ? name : "cuttle")
@@ -26,7 +26,9 @@ module Bench
         "environment" => pool && name.end_with?("-auto") ? { "RAILS_MAX_THREADS" => pool } : {} }
     end
 
-    def self.checkout(name, commit, flags)
+    def self.checkout(name, commit, flags, workers)
+      raise Lab::Failure, "#{name}: give -w among its flags, not --workers" if workers
+
       peer = Peers.add(Checkout.new(name, commit == "." ? ROOT : Checkout.at(commit), flags))
       { "server" => name, "model" => peer.models.first, "workers" => peer.workers.begin, "threads" => 1,
         "keep_alive" => true, "name" => name }
@@ -112,7 +114,7 @@ module Bench
 
       def to_s
         [*@turns.map { |name, turns| line(name, turns) },
-         *@turns.drop(1).map { |name, turns| comparison(name, turns) }].join("\n")
+         *@turns.keys.drop(1).map { |name| comparison(name) }].join("\n")
       end
 
       # { rate:, cpu:, 50 =>, 99 => }: the base's figure divided by the other's, each a Lab::Statistics::Estimate.
@@ -133,7 +135,7 @@ module Bench
          "#{turns.sum(&:errors)} errors"].join("  ")
       end
 
-      def comparison(name, _turns)
+      def comparison(name)
         shown = ratios(name).map do |figure, ratio|
           title = figure.is_a?(Integer) ? "p#{figure}" : figure
           format("%s %.3f (%.3f to %.3f)", title, ratio.value, ratio.low, ratio.high)

@@ -38,6 +38,7 @@ class TestBenchmarkAlternation < Minitest::Test
     assert_equal 4, alternation(name).run { nil }.fetch(name).length
     error = assert_raises(Bench::Lab::Failure) { Alternation.contestant("at:nowhere") }
     assert_equal "no commit nowhere", error.message
+    assert_raises(Bench::Lab::Failure) { Alternation.contestant(name, workers: 2) }
   end
 
   def test_the_pool_of_a_database_limits_auto_only
