@@ -171,7 +171,7 @@ module Cuttle
       return DatabasePools.short(most, "--max-threads") unless @settings.origin(:max_threads) == :default
 
       limit = Engines::Auto.limit(DatabasePools.least, most)
-      # Without a word of the user's, a limit is news only if it leaves fewer threads than a process begins with.
+      # By default, report a limit only if it leaves fewer threads than a process usually begins with.
       usual = @settings.origin(:threads) == :default ? [Engines::Auto::LEAST, most].min : most
       DatabasePools.limiting(limit, usual)
     end

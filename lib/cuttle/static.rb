@@ -20,7 +20,7 @@ module Cuttle
   #
   #   request path --Path--> name --Beneath--> open file --Representation--> headers --Delivery--> response
   class Static
-    # Methods that are known, and that no file allows (RFC 9110, 9.3; RFC 5789).
+    # Methods that the server knows but a file does not allow (RFC 9110, 9.3; RFC 5789).
     OTHER_METHODS = %w[POST PUT DELETE OPTIONS TRACE PATCH].freeze
     private_constant :OTHER_METHODS
 

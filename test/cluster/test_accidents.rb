@@ -308,7 +308,7 @@ class TestAccidents < Minitest::Test
 
   def control = ["--control-url", "unix://#{@directory}/c"]
 
-  # Sends a signal to stop, and waits until balancers are told that.
+  # Sends a signal to stop, and waits until /ready answers 503.
   def begin_to_drain(process, signal)
     eventually("readiness") { get("unix://#{@directory}/c", "/ready").status == 200 }
     Process.kill(signal, process.pid)

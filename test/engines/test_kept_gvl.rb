@@ -25,15 +25,15 @@ class TestKeptGvl < Minitest::Test
     Process.kill(:KILL, @server) && Process.wait(@server) if @server
   end
 
-  # When a thread looks for work, the io thread goes off duty, but may not notice it: the thread waits next, and can
-  # take its wake. Nor did the io thread hear that the thread went for the GVL a moment later. So nobody kept the
-  # deadlines that were new, until something was reported.
+  # A thread that looks for work relieves the io thread. Then this thread waits, and may consume the wake that was meant
+  # for the io thread. If it then went for the GVL, the io thread was not told. So no thread kept the new deadlines
+  # until the next event.
   def test_deadlines_are_kept_after_a_thread_has_looked
     TRIALS.times do
       eventually("a response") { connect { |client| client.write(ASK) && client.read.start_with?("HTTP/1.1 200") } }
       connect do |silent| # waits in the backlog until the thread looks
         @connects.write("x")
-        assert silent.wait_readable(20), "nobody ended a connection without a request"
+        assert silent.wait_readable(20), "a connection without a request was not closed"
       end
       @kept.read(OCTETS.bytesize)
     end

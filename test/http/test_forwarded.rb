@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "rack"
 
 # --trust: what a proxy says of its client is believed if the proxy is trusted, and never reaches the app otherwise.
 class TestForwarded < HttpCase
