@@ -83,16 +83,30 @@ class Chromium
     commands, @commands = IO.pipe
     @answers, answers = IO.pipe
     [commands, answers].each { |io| io.nonblock = false }
-    @pid = Process.spawn(self.class.program, *flags, 3 => commands, 4 => answers, in: File::NULL, out: File::NULL,
-                                                     err: "#{@profile}/log", pgroup: true)
+    @pid = Process.spawn(environment, self.class.program, *flags,
+                         3 => commands, 4 => answers, in: File::NULL, out: File::NULL, err: "#{@profile}/log",
+                         pgroup: true)
   ensure
     [commands, answers].compact.each(&:close)
   end
 
-  # Its whole process group, which start made.
+  # Crashpad would keep its dumps in the user's home.
+  def environment = { "BREAKPAD_DUMP_LOCATION" => @profile }
+
+  # Its whole process group, which start made, and Crashpad's handlers, which leave that group.
   def stop
     Process.kill(:KILL, -@pid)
     Process.wait(@pid)
+    Dir["/proc/[0-9]*"].each { |process| stop_handler(process) }
+  end
+
+  # Handlers name the directory of their dumps.
+  def stop_handler(process)
+    return unless File.read("#{process}/cmdline").include?("--database=#{@profile}")
+
+    Process.kill(:KILL, File.basename(process).to_i)
+  rescue SystemCallError
+    nil # the process has ended
   end
 
   def flags
