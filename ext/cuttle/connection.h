@@ -214,8 +214,9 @@ enum cuttle_step cuttle_connection_settle(struct cuttle_connection *connection, 
 					  uint64_t now);
 
 /* Whether a READY connection can go to another process: all that belongs to it is in the parcel. Fills the parcel, and
- * returns the octets that go with it; NULL if it can't. */
-const char *cuttle_connection_pack(const struct cuttle_connection *connection, struct cuttle_parcel *parcel);
+ * parts with where the octets are that go with it. */
+bool cuttle_connection_pack(const struct cuttle_connection *connection, struct cuttle_parcel *parcel,
+			    struct iovec parts[CUTTLE_PARCEL_PARTS]);
 
 /* Does what it can without waiting: reads, parses, sends. Allowed in any state but READY and PARSING. */
 enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, uint64_t now);

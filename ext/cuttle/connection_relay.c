@@ -8,22 +8,32 @@
 
 static_assert(CUTTLE_PARCEL_ROOM <= CUTTLE_INBOX_ROOM, "what a parcel brings fits into an inbox");
 
-/* Whether the octets in the inbox are all that there is: no body, which may be on the disk, nothing of TLS or of a Ruby
- * parser, no news of the peer's end. */
-static bool is_plain(const struct cuttle_connection *connection)
+/* Whether the body can be sent again as it came: it is in memory, has not been decoded from chunks, and its client was
+ * not asked for it. */
+static bool can_repeat(const struct cuttle_exchange *exchange, const struct cuttle_head *head)
 {
-	return !connection->secured && !connection->references && !connection->exchange->body &&
-	       !connection->core->foreign_parser && !connection->eof && !connection->hangup && !connection->suspect &&
-	       !connection->broken;
+	return !exchange->body || (!exchange->body->stream && !head->chunked && !exchange->continued);
 }
 
-const char *cuttle_connection_pack(const struct cuttle_connection *connection, struct cuttle_parcel *parcel)
+/* Whether the octets of the request are all that there is: nothing of TLS or of a Ruby parser, no news of the peer's
+ * end. */
+static bool is_plain(const struct cuttle_connection *connection)
+{
+	return !connection->secured && !connection->references && !connection->core->foreign_parser &&
+	       !connection->eof && !connection->hangup && !connection->suspect && !connection->broken &&
+	       can_repeat(connection->exchange, &connection->inbox->head);
+}
+
+bool cuttle_connection_pack(const struct cuttle_connection *connection, struct cuttle_parcel *parcel,
+			    struct iovec parts[CUTTLE_PARCEL_PARTS])
 {
 	struct cuttle_inbox *inbox = connection->inbox;
 	const struct cuttle_exchange *exchange = connection->exchange;
+	const struct cuttle_body *body = exchange->body;
+	size_t size = cuttle_inbox_size(inbox) + (body ? body->length : 0);
 
-	if (!is_plain(connection) || cuttle_inbox_size(inbox) > CUTTLE_PARCEL_ROOM)
-		return NULL;
+	if (!is_plain(connection) || size > CUTTLE_PARCEL_ROOM)
+		return false;
 	*parcel = (struct cuttle_parcel){
 		.client = connection->client,
 		.accepted = connection->accepted,
@@ -31,12 +41,16 @@ const char *cuttle_connection_pack(const struct cuttle_connection *connection, s
 		.complete = exchange->times[CUTTLE_COMPLETE_AT],
 		.backlog = connection->backlog,
 		.served = connection->served,
-		.size = cuttle_inbox_size(inbox),
+		.size = (uint32_t)size,
 		.timed = connection->timed,
 		.trusted = connection->trusted,
 		.secure = connection->secure,
 	};
-	return cuttle_inbox_unused(inbox);
+	parts[0] = (struct iovec){.iov_base = cuttle_inbox_unused(inbox), .iov_len = exchange->head_size};
+	parts[1] = (struct iovec){.iov_base = body ? body->memory : NULL, .iov_len = body ? body->length : 0};
+	parts[2] = (struct iovec){.iov_base = cuttle_inbox_unused(inbox) + exchange->head_size,
+				  .iov_len = cuttle_inbox_size(inbox) - exchange->head_size};
+	return true;
 }
 
 struct cuttle_connection *cuttle_connection_unpack(struct cuttle_core *core, int fd, const struct cuttle_parcel *parcel,

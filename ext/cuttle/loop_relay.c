@@ -127,9 +127,9 @@ void cuttle_loop_close_relay(struct cuttle_loop *loop, uint64_t now)
 
 /* Gives a READY connection to the worker with that place. Returns whether it could. */
 static bool give(struct cuttle_loop *loop, struct cuttle_connection *connection, struct cuttle_place *place,
-		 const struct cuttle_parcel *parcel, const char *octets, uint64_t now)
+		 const struct cuttle_parcel *parcel, const struct iovec parts[CUTTLE_PARCEL_PARTS], uint64_t now)
 {
-	if (!cuttle_scoreboard_send(loop->core.scoreboard, place, connection->transport.fd, parcel, octets))
+	if (!cuttle_scoreboard_send(loop->core.scoreboard, place, connection->transport.fd, parcel, parts))
 		return false;
 	close(cuttle_loop_release(loop, connection));
 	loop->core.requests--; /* it counts there */
@@ -166,19 +166,19 @@ int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, work);
 		uint64_t time = due(loop, connection->exchange);
 		struct cuttle_parcel parcel;
+		struct iovec parts[CUTTLE_PARCEL_PARTS];
 		struct cuttle_place *place;
-		const char *octets = now < time ? NULL : cuttle_connection_pack(connection, &parcel);
 
 		next = link->next;
 		if (now < time && time < again)
 			again = time;
 		if (now < time && !connection->exchange->relayed)
 			break; /* those behind it have waited less */
-		if (!octets)
+		if (now < time || !cuttle_connection_pack(connection, &parcel, parts))
 			continue;
 		place = cuttle_scoreboard_least_busy(loop->core.scoreboard, loop->core.place, cuttle_loop_load(loop),
 						     loop->core.limits.max_connections);
-		if (!place || !give(loop, connection, place, &parcel, octets, now)) {
+		if (!place || !give(loop, connection, place, &parcel, parts, now)) {
 			loop->relay_again = now + AGAIN;
 			break;
 		}

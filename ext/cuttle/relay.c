@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -27,28 +26,29 @@ union control {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-static struct msghdr message_of(struct iovec parts[2], union control *control)
+static struct msghdr message_of(struct iovec *parts, size_t count, union control *control)
 {
 	return (struct msghdr){
 		.msg_iov = parts,
-		.msg_iovlen = 2,
+		.msg_iovlen = count,
 		.msg_control = control,
 		.msg_controllen = sizeof control->room,
 	};
 }
 
-bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel, const char *octets)
+bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel,
+		       const struct iovec parts[CUTTLE_PARCEL_PARTS])
 {
-	struct iovec parts[] = {
+	struct iovec all[1 + CUTTLE_PARCEL_PARTS] = {
 		{.iov_base = (void *)(uintptr_t)parcel, .iov_len = sizeof *parcel},
-		{.iov_base = (void *)(uintptr_t)octets, .iov_len = parcel->size},
 	};
 	union control control = {.room = {0}};
-	struct msghdr message = message_of(parts, &control);
+	struct msghdr message = message_of(all, 1 + CUTTLE_PARCEL_PARTS, &control);
 	ssize_t sent;
 
 	if (parcel->size > CUTTLE_PARCEL_ROOM)
 		return false;
+	memcpy(all + 1, parts, CUTTLE_PARCEL_PARTS * sizeof *parts);
 	control.header.cmsg_len = CMSG_LEN(sizeof fd);
 	control.header.cmsg_level = SOL_SOCKET;
 	control.header.cmsg_type = SCM_RIGHTS;
@@ -88,7 +88,7 @@ int cuttle_relay_receive(const struct cuttle_relay *relay, struct cuttle_parcel 
 		{.iov_base = octets, .iov_len = CUTTLE_PARCEL_ROOM},
 	};
 	union control control;
-	struct msghdr message = message_of(parts, &control);
+	struct msghdr message = message_of(parts, 2, &control);
 	ssize_t count;
 	int fd;
 
@@ -117,9 +117,10 @@ int cuttle_relay_open(struct cuttle_relay *relay)
 	return -1;
 }
 
-bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel, const char *octets)
+bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel,
+		       const struct iovec parts[CUTTLE_PARCEL_PARTS])
 {
-	(void)relay, (void)fd, (void)parcel, (void)octets;
+	(void)relay, (void)fd, (void)parcel, (void)parts;
 	return false;
 }
 

@@ -10,8 +10,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #define CUTTLE_PARCEL_ROOM 16384 /* the most octets that go with a connection */
+#define CUTTLE_PARCEL_PARTS 3    /* where its sender has them: a head, a body, what follows them */
 
 struct cuttle_relay {
 	int receive, send;
@@ -31,9 +33,10 @@ struct cuttle_parcel {
 int cuttle_relay_open(struct cuttle_relay *relay);
 void cuttle_relay_close(struct cuttle_relay *relay);
 
-/* Sends a descriptor, which stays open here, with parcel->size octets. Returns false if the relay takes no more. */
+/* Sends a descriptor, which stays open here, with the octets of all parts, which are parcel->size. Returns false if the
+ * relay takes no more. */
 bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel,
-		       const char *octets);
+		       const struct iovec parts[CUTTLE_PARCEL_PARTS]);
 
 /* Whether there is a descriptor left for a message; if not, errno says EMFILE or ENFILE. */
 bool cuttle_relay_has_room(const struct cuttle_relay *relay);

@@ -240,12 +240,12 @@ static void expect_one_less(struct cuttle_place *place)
 }
 
 bool cuttle_scoreboard_send(struct cuttle_scoreboard *scoreboard, struct cuttle_place *place, int fd,
-			    const struct cuttle_parcel *parcel, const char *octets)
+			    const struct cuttle_parcel *parcel, const struct iovec parts[CUTTLE_PARCEL_PARTS])
 {
 	bool sent;
 
 	atomic_fetch_add(&place->coming, 1); /* before it, since the receiver sets this to 0 */
-	sent = cuttle_relay_send(cuttle_scoreboard_relay(scoreboard, place), fd, parcel, octets);
+	sent = cuttle_relay_send(cuttle_scoreboard_relay(scoreboard, place), fd, parcel, parts);
 	if (!sent)
 		expect_one_less(place);
 	return sent;
@@ -268,6 +268,7 @@ static bool forward_one(struct cuttle_scoreboard *scoreboard, uint32_t number)
 	struct cuttle_place *other = least_loaded(scoreboard, place, true, 0, UINT32_MAX);
 	struct cuttle_parcel parcel;
 	char octets[CUTTLE_PARCEL_ROOM];
+	struct iovec parts[CUTTLE_PARCEL_PARTS] = {{.iov_base = octets}};
 	bool sent;
 	int fd;
 
@@ -278,9 +279,10 @@ static bool forward_one(struct cuttle_scoreboard *scoreboard, uint32_t number)
 	fd = cuttle_scoreboard_receive(scoreboard, place, &parcel, octets);
 	if (fd < 0)
 		return errno == EBADMSG;
-	sent = cuttle_scoreboard_send(scoreboard, other, fd, &parcel, octets);
+	parts[0].iov_len = parcel.size;
+	sent = cuttle_scoreboard_send(scoreboard, other, fd, &parcel, parts);
 	if (!sent)
-		cuttle_scoreboard_send(scoreboard, place, fd, &parcel, octets); /* it has room again */
+		cuttle_scoreboard_send(scoreboard, place, fd, &parcel, parts); /* it has room again */
 	close(fd);
 	if (sent && !atomic_load(&other->reads)) /* it has just stopped */
 		cuttle_scoreboard_forward(scoreboard, number_of(scoreboard, other));

@@ -115,7 +115,7 @@ struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard
 /* Sends a connection to the worker with that place, as cuttle_relay_send does. Afterwards check whether it still reads.
  */
 bool cuttle_scoreboard_send(struct cuttle_scoreboard *scoreboard, struct cuttle_place *place, int fd,
-			    const struct cuttle_parcel *parcel, const char *octets);
+			    const struct cuttle_parcel *parcel, const struct iovec parts[CUTTLE_PARCEL_PARTS]);
 /* Receives a message of that place's relay, as cuttle_relay_receive does. */
 int cuttle_scoreboard_receive(struct cuttle_scoreboard *scoreboard, struct cuttle_place *place,
 			      struct cuttle_parcel *parcel, char octets[CUTTLE_PARCEL_ROOM]);

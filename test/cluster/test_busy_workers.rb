@@ -91,13 +91,36 @@ class TestBusyWorkers < Minitest::Test
     end
   end
 
-  def test_a_body_stays
+  # With what came behind it.
+  def test_a_body_goes_with_its_request
     cluster("-t", "1") do |process|
       holding(process) do |held, busy, waiting|
-        waiting.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+        waiting.write("#{post("Content-Length: 3")}abc#{post("Content-Length: 2")}de#{post("Content-Length: 1")}")
+        bodies = Array.new(2) { waiting.response.body.split }
+        assert_equal(%w[abc de], bodies.map { |body| body[-2] })
+        refute_includes bodies.map(&:first), held.to_s
+        assert_equal "f", waiting.write("f").response.body.split[-2]
         touch("go")
         busy.response
-        assert_equal [held.to_s, "abc"], waiting.response.body.split.values_at(0, -2)
+      end
+    end
+  end
+
+  # Chunks were decoded, a client that was asked for its body sent it later, and 16 KB is the most that goes.
+  def test_a_body_that_stays
+    { ["Transfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"] => "abc",
+      ["Content-Length: 16400", "a" * 16_400] => "a" * 16_400,
+      ["Expect: 100-continue\r\nContent-Length: 3", "abc"] => "abc" }.each do |(fields, octets), body|
+      cluster("-t", "1") do |process|
+        holding(process) do |held, busy, waiting, behind|
+          waiting.write(post(fields))
+          assert_equal 100, waiting.response(interim: true).status if fields.start_with?("Expect")
+          waiting.write(octets)
+          refute_equal held, ask(behind), "what came later has moved"
+          touch("go")
+          busy.response
+          assert_equal [held.to_s, body], waiting.response.body.split.values_at(0, -2), fields
+        end
       end
     end
   end
@@ -245,6 +268,8 @@ class TestBusyWorkers < Minitest::Test
   def touch(name) = FileUtils.touch("#{@directory}/#{name}")
 
   def get_of(path) = "GET #{path} HTTP/1.1\r\nHost: a\r\n\r\n"
+
+  def post(fields) = "POST / HTTP/1.1\r\nHost: a\r\n#{fields}\r\n\r\n"
 
   # Returns the pid of the worker that answers.
   def ask(client) = client.write(get_of("/")).response.body.to_i
