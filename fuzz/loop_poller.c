@@ -305,6 +305,29 @@ static bool let_others_go_first(struct ruby_thread *thread, uint64_t until)
 	return atomic_exchange(&thread->pending, false);
 }
 
+/* Keeps the GVL at times, as if to collect garbage. Returns whether it did. */
+static bool rest(struct ruby_thread *thread)
+{
+	struct poller *poller = thread->poller;
+	struct cuttle_loop *loop = poller->loop;
+	bool rests;
+
+	if (check_random(&thread->random, 16) > 0)
+		return false;
+	pthread_mutex_lock(&loop->lock);
+	rests = cuttle_loop_begin_rest(loop);
+	if (rests)
+		assert_law(poller);
+	pthread_mutex_unlock(&loop->lock);
+	if (!rests)
+		return false;
+	usleep(check_random(&thread->random, 10000));
+	pthread_mutex_lock(&loop->lock);
+	cuttle_loop_end_rest(loop);
+	pthread_mutex_unlock(&loop->lock);
+	return true;
+}
+
 enum found poller_next(struct ruby_thread *thread, uint64_t until, bool full, struct cuttle_exchange **exchange,
 		       uintptr_t *token)
 {
@@ -330,7 +353,7 @@ enum found poller_next(struct ruby_thread *thread, uint64_t until, bool full, st
 			pass_on(poller);
 			return FOUND_NOTHING;
 		}
-		if (wait_for_work(thread, until))
+		if (!rest(thread) && wait_for_work(thread, until))
 			return FOUND_INTERRUPT;
 	}
 }

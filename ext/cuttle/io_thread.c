@@ -47,7 +47,7 @@ static bool nobody_watches(const struct cuttle_loop *loop)
 
 static bool needed(const struct cuttle_loop *loop)
 {
-	return nobody_watches(loop) && unpolled(loop) >= PATIENCE &&
+	return nobody_watches(loop) && (unpolled(loop) >= PATIENCE || loop->resting) &&
 	       (looks_after_requests(loop) || cuttle_followers_free(&loop->followers) == 0);
 }
 
@@ -108,7 +108,7 @@ static void rest(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)
 	io_thread->asleep = quiet && loop->busy == 0 && !nobody_watches(loop) && !cuttle_followers_unled(loop);
 	if (io_thread->asleep)
 		pthread_cond_wait(&io_thread->called, &loop->lock);
-	if (!io_thread->asleep)
+	if (!io_thread->asleep && !(loop->resting && needed(loop)))
 		cuttle_cond_wait(&io_thread->called, &loop->lock,
 				 quiet || loop->growth.wanted ? PATIENCE : PATIENCE * 3 / 2 - time);
 }
@@ -166,7 +166,7 @@ void cuttle_io_thread_alert(struct cuttle_loop *loop)
 {
 	struct cuttle_io_thread *io_thread = loop->io_thread;
 
-	if (io_thread && io_thread->asleep) {
+	if (io_thread && (io_thread->asleep || (loop->resting && !io_thread->on_duty))) {
 		io_thread->asleep = false;
 		pthread_cond_signal(&io_thread->called);
 	} else if (io_thread && io_thread->in_kernel && !io_thread->on_duty && !loop->followers.leader_in_kernel) {

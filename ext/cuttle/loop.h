@@ -81,6 +81,7 @@ struct cuttle_loop {
 	uint64_t service;     /* nanoseconds that a request is TAKEN: a moving average */
 	uint32_t busy;        /* number of TAKEN connections */
 	uint64_t looked;      /* when a thread that asks for work last collected reports */
+	bool resting;         /* a thread keeps the GVL, to collect garbage while there is no request */
 	struct cuttle_io_thread *io_thread;
 	pthread_cond_t stuck; /* signalled when a request is stuck that has not been reported */
 };
@@ -110,6 +111,12 @@ static inline uint32_t cuttle_loop_load(const struct cuttle_loop *loop)
 {
 	return loop->busy + loop->core.waiting;
 }
+
+/* Begins a time in which the calling thread, which has found no work, keeps the GVL. Requests that come meanwhile go to
+ * other workers. Returns false, and begins nothing, while there is a request, at the end, and if no other worker has a
+ * free thread, unless this is the only one. */
+bool cuttle_loop_begin_rest(struct cuttle_loop *loop);
+void cuttle_loop_end_rest(struct cuttle_loop *loop);
 
 /* Whether the calling thread, which asks for work, may leave it to threads in the app. Call it without the lock. */
 bool cuttle_loop_may_leave_work(struct cuttle_loop *loop);

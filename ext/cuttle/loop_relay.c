@@ -150,6 +150,8 @@ static uint64_t patience(const struct cuttle_loop *loop)
  * come to a halt since, as an app can that keeps the GVL. */
 static uint64_t due(const struct cuttle_loop *loop, const struct cuttle_exchange *exchange)
 {
+	if (loop->resting)
+		return 0;
 	return exchange->relayed ? exchange->relayed + REST : exchange->times[CUTTLE_COMPLETE_AT] + patience(loop);
 }
 
@@ -176,7 +178,8 @@ int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
 			break; /* those behind it have waited less */
 		if (now < time || !cuttle_connection_pack(connection, &parcel, parts))
 			continue;
-		place = cuttle_scoreboard_least_busy(loop->core.scoreboard, loop->core.place, cuttle_loop_load(loop),
+		place = cuttle_scoreboard_least_busy(loop->core.scoreboard, loop->core.place,
+						     loop->resting ? UINT32_MAX : cuttle_loop_load(loop),
 						     loop->core.limits.max_connections);
 		if (!place || !give(loop, connection, place, &parcel, parts, now)) {
 			loop->relay_again = now + AGAIN;

@@ -144,3 +144,27 @@ bool cuttle_loop_may_leave_work(struct cuttle_loop *loop)
 	pthread_mutex_unlock(&loop->lock);
 	return may;
 }
+
+/* Whether another worker can serve what comes here, or there is none. */
+static bool is_dispensable(const struct cuttle_core *core)
+{
+	return !core->place || cuttle_scoreboard_alone(core->scoreboard) ||
+	       cuttle_scoreboard_any_other(core->scoreboard, core->place, false);
+}
+
+bool cuttle_loop_begin_rest(struct cuttle_loop *loop)
+{
+	if (cuttle_loop_load(loop) > 0 || loop->followers.steady || !is_dispensable(&loop->core) ||
+	    atomic_load_explicit(&loop->core.stopping, memory_order_relaxed))
+		return false;
+	loop->resting = true;
+	cuttle_scoreboard_free(loop->core.place, false);
+	cuttle_followers_pass_on(loop);
+	cuttle_io_thread_alert(loop);
+	return true;
+}
+
+void cuttle_loop_end_rest(struct cuttle_loop *loop)
+{
+	loop->resting = false;
+}

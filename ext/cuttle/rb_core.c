@@ -40,6 +40,7 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 	Init_cuttle_scoreboard();
 	Init_cuttle_hijacked();
 	Init_cuttle_poller();
+	Init_cuttle_poller_collect();
 	Init_cuttle_acceptor();
 	Init_cuttle_foreign_parser();
 	Init_cuttle_native_parser();

@@ -18,6 +18,7 @@ void Init_cuttle_descriptors(void);
 void Init_cuttle_scoreboard(void);
 void Init_cuttle_hijacked(void);
 void Init_cuttle_poller(void);
+void Init_cuttle_poller_collect(void);
 void Init_cuttle_acceptor(void);
 void Init_cuttle_connection(void);
 void Init_cuttle_exchange(void);

@@ -8,6 +8,8 @@ struct cuttle_poller {
 	struct cuttle_source source;
 	bool listeners_closed;
 	atomic_bool called; /* wake was called: next returns false */
+	size_t collections;  /* of garbage, when the next was found out: */
+	bool collection_due; /* the next one will be a major one */
 };
 
 extern const rb_data_type_t cuttle_poller_type;
@@ -25,6 +27,11 @@ static inline struct cuttle_poller *cuttle_poller_of(VALUE self)
 
 /* Shuts down after stop. The listeners close before any client is sent away, so that none comes back to them. */
 void cuttle_poller_shut(struct cuttle_poller *poller);
+
+/* Begins a major garbage collection, if one is due and this is a time for it. The calling thread has found no work. If
+ * this returns true, it calls cuttle_poller_collect, which may raise an interrupt of the thread. */
+bool cuttle_poller_begin_collection(struct cuttle_poller *poller);
+VALUE cuttle_poller_collect(VALUE poller);
 
 /* Methods defined in files of their own. */
 VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self);

@@ -269,6 +269,9 @@ VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self)
 			leave(loop);
 			return Qfalse;
 		}
-		wait_for_work(loop, until);
+		if (cuttle_poller_begin_collection(poller))
+			call_ruby(loop, cuttle_poller_collect, (VALUE)poller);
+		else
+			wait_for_work(loop, until);
 	}
 }

@@ -167,6 +167,11 @@ bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, con
 	return false;
 }
 
+bool cuttle_scoreboard_alone(const struct cuttle_scoreboard *scoreboard)
+{
+	return atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed) <= 1;
+}
+
 void cuttle_scoreboard_let_relay(struct cuttle_scoreboard *scoreboard, bool may)
 {
 	atomic_store(&scoreboard->shared->apart, !may);

@@ -99,6 +99,9 @@ bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const
 /* Whether another worker is free. With room set, a worker that has room counts too. */
 bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own, bool room);
 
+/* Whether no more than one worker has had a place so far. */
+bool cuttle_scoreboard_alone(const struct cuttle_scoreboard *scoreboard);
+
 /* Whether workers may give each other requests from now on. They may at first. */
 void cuttle_scoreboard_let_relay(struct cuttle_scoreboard *scoreboard, bool may);
 /* Whether what is sent to the relay of that place will be received. */
