@@ -11,6 +11,9 @@
  * GVL for some milliseconds. If no request is in the app then, one of the app's own threads keeps the GVL, and other
  * workers no longer count this one as free.
  *
+ * While a thread collects garbage between requests (rb_poller_collect.c), it steps in at once, and gives the requests
+ * that come to any worker with a free thread.
+ *
  * If a thread left the loop unled (followers.h) and is still in its request, the io thread calls a parked thread. */
 #ifndef CUTTLE_IO_THREAD_H
 #define CUTTLE_IO_THREAD_H

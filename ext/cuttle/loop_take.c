@@ -154,7 +154,7 @@ static bool is_dispensable(const struct cuttle_core *core)
 
 bool cuttle_loop_begin_rest(struct cuttle_loop *loop)
 {
-	if (cuttle_loop_load(loop) > 0 || loop->followers.steady || !is_dispensable(&loop->core) ||
+	if (cuttle_loop_load(loop) > 0 || !is_dispensable(&loop->core) ||
 	    atomic_load_explicit(&loop->core.stopping, memory_order_relaxed))
 		return false;
 	loop->resting = true;

@@ -36,6 +36,8 @@ bool cuttle_poller_begin_collection(struct cuttle_poller *poller)
 	size_t collections = rb_gc_count();
 	bool begun;
 
+	if (loop->followers.steady) /* ractors, which run at the same time, and collect together */
+		return false;
 	if (collections != poller->collections) { /* only a collection changes the counts */
 		poller->collections = collections;
 		poller->collection_due = is_due();

@@ -49,6 +49,8 @@ class TestKeptGvl < Minitest::Test
     @poller = Cuttle::Poller.new([@listener], env: {}, app_timeout: 600, header_timeout: 0.03)
     Thread.new { loop { answer } }
     loop { keep_in_turn }
+  rescue Exception => error # rubocop:disable Lint/RescueException -- of which exit! would say nothing
+    warn error.full_message
   ensure
     exit!
   end
