@@ -1,10 +1,10 @@
 /* Major garbage collections between requests.
  *
- * A major collection visits every object: 50 ms or more for a large app. Ruby makes it when it needs memory, which is in
- * a request. But it decides that earlier, at the end of a minor collection, when there are too many old objects, or too
- * many that each minor collection visits. From then on, a thread that finds no request collects before it waits, if no
- * request is in the app. Meanwhile the io thread gives the requests that come to other workers. So one of them must have
- * a free thread. */
+ * A major collection visits every object: 50 ms or more for a large app. Ruby makes it when it needs memory, which is
+ * in a request. But it decides that earlier, at the end of a minor collection, when there are too many old objects, or
+ * too many that each minor collection visits. From then on, a thread that finds no request collects before it waits, if
+ * no request is in the app. Meanwhile the io thread gives the requests that come to other workers. So one of them must
+ * have a free thread. */
 #include "rb_poller.h"
 
 #define LIMITS 2
