@@ -7,7 +7,7 @@
 struct cuttle_poller {
 	struct cuttle_source source;
 	bool listeners_closed;
-	atomic_bool called; /* wake was called: next returns false */
+	atomic_bool called;  /* wake was called: next returns false */
 	size_t collections;  /* of garbage, when the next was found out: */
 	bool collection_due; /* the next one will be a major one */
 };
