@@ -13,7 +13,7 @@ def tests(name, files)
 end
 
 # They start other servers than ours, as far as there are some, and wait for them.
-PEERS = FileList["test/lab/servers/test_{bundled,haproxy,passenger,peers,versions}.rb"]
+PEERS = FileList["test/lab/servers/test_{bundled,haproxy,installation,passenger,peers,versions}.rb"]
 
 # Whole programs, which take most of the time: real apps with browsers and databases, gems that are installed, labs,
 # tunes, studies and benchmarks that measure real servers.

@@ -35,13 +35,14 @@ module Bench
     end
     private_class_method :checkout
 
-    # app: as in Lab::Options. rate: requests per second of an open loop, with times between them as in a Poisson
-    # process; nil: a closed loop. rounds: of each session. seconds: of a turn.
+    # app: as in Lab::Options. rate: requests per second of an open loop; nil: a closed loop. even: whether the open
+    # loop sends at equal distances, instead of at random as in a Poisson process. rounds: of each session. seconds: of
+    # a turn.
     def initialize(contestants, app:, connections:, sessions:, rounds:, seconds:, warmup:, seed:, rate: nil,
-                   cores: Bench.cores)
+                   even: false, cores: Bench.cores)
       @app = Lab::Apps.find(app)
       load = { "connections" => connections, "loop" => rate ? "open" : "closed", "rate" => rate,
-               "poisson" => !rate.nil? }
+               "poisson" => !rate.nil? && !even }
       @plan = Lab::Plan::Declared.new(contestants.map { |each| [each, load] })
                                  .plan(seed: seed, rounds: rounds, duration: seconds, warmup: warmup)
       raise Lab::Failure, @plan.missing.values.first if @plan.missing.any?

@@ -20,6 +20,7 @@ module Cuttle
       autoload :Backlog, "cuttle/lab/servers/proof"
       autoload :Bundled, "cuttle/lab/servers/bundled"
       autoload :GemDirectory, "cuttle/lab/servers/gem_directory"
+      autoload :Installation, "cuttle/lab/servers/installation"
       autoload :Peers, "cuttle/lab/servers/peers"
       autoload :Ports, "cuttle/lab/servers/ports"
       autoload :ProcessTree, "cuttle/lab/servers/process_tree"

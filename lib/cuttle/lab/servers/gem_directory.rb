@@ -2,6 +2,7 @@
 
 require "digest/sha2"
 require "fileutils"
+require "open3"
 require "rbconfig"
 
 module Cuttle
@@ -11,19 +12,30 @@ module Cuttle
       class GemDirectory
         ROOT = File.expand_path("../../../..", __dir__)
 
-        # In a clone: below tmp/. For an installed gem: below the user's cache.
-        def self.directory
+        # In a clone: below tmp/. For an installed gem: below the user's cache. Raises Failure if +ruby+ is no Ruby.
+        def self.directory(ruby = RbConfig.ruby)
           base = File.exist?("#{ROOT}/Rakefile") ? "#{ROOT}/tmp" : "#{Dir.home}/.cache/cuttle"
-          "#{base}/peers/#{RUBY_ENGINE}-#{RUBY_VERSION}"
+          "#{base}/peers/#{title(ruby)}"
         end
+
+        # Such as "ruby-4.0.5".
+        def self.title(ruby)
+          return "#{RUBY_ENGINE}-#{RUBY_VERSION}" if ruby == RbConfig.ruby
+
+          title, status = Open3.capture2(ruby, "-e", 'print RUBY_ENGINE, "-", RUBY_VERSION')
+          status.success? ? title : raise(Failure, "it is not a working Ruby")
+        end
+        private_class_method :title
 
         attr_reader :path
 
-        # gems: "name" or "name:version" each, the server's first. flags: further words for `gem install`.
-        def initialize(name, gems, flags = [])
-          @path = "#{self.class.directory}/#{name}"
+        # gems: "name", "name:version" or a file each, the server's first. flags: further words for `gem install`. ruby:
+        # the path of the Ruby that they are for.
+        def initialize(name, gems, flags = [], ruby: RbConfig.ruby)
+          @path = "#{self.class.directory(ruby)}/#{name}"
           @gems = gems
           @flags = flags
+          @ruby = ruby
         end
 
         # The version of the server's gem, or nil.
@@ -41,7 +53,7 @@ module Cuttle
         def install
           FileUtils.mkdir_p(path)
           log = "#{path}/install.log"
-          done = system(Server::CLEAN, RbConfig.ruby, "-S", "gem", "install", "--no-document", "--minimal-deps",
+          done = system(Server::CLEAN, @ruby, "-S", "gem", "install", "--no-document", "--minimal-deps",
                         "-i", path, *@gems, *@flags, out: log, err: %i[child out])
           return FileUtils.touch(stamp) && nil if done
 

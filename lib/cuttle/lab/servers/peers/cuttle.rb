@@ -6,8 +6,6 @@ module Cuttle
       module Peers
         # This Cuttle, started as a user starts it. It prints its settings.
         class Cuttle < Peer
-          EXECUTABLE = "#{ROOT}/exe/cuttle"
-
           # The suffix of the models with --threads auto. They have no number of threads to prove.
           AUTO = "-auto"
 
@@ -24,7 +22,9 @@ module Cuttle
 
           def supports?(setup)
             why = Engines.unavailable(engine(setup.model)) if model?(setup.model) && !setup.ruby
-            why ? "engine #{setup.model} #{why}" : super
+            return "engine #{setup.model} #{why}" if why
+
+            super || (installation(setup.ruby).failure if another?(setup.ruby))
           end
 
           def copies(model, number) = traits(model).ractors? ? "--ractors #{[number, 1].max}" : super
@@ -51,14 +51,17 @@ module Cuttle
           end
 
           # In a clone, the gems may be in the clone's own bundle.
-          def environment(_setup)
+          def environment(setup)
+            return installation(setup.ruby).environment if another?(setup.ruby)
+
             gems = Dir["#{ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"].first
             gems ? { "GEM_PATH" => "#{gems}:" } : {}
           end
 
           # uri: the address to listen on.
           def command(setup, uri = "tcp://#{address(setup)}")
-            [*interpreter(setup), "-I#{ROOT}/lib", EXECUTABLE, "serve", "-b", uri,
+            root = another?(setup.ruby) ? installation(setup.ruby).root : ROOT
+            [*interpreter(setup), "-I#{root}/lib", "#{root}/exe/cuttle", "serve", "-b", uri,
              "-e", "production", *model(setup), *copies(setup.model, setup.workers).split, *pool(setup),
              setup.keep_alive ? "--keep-alive" : "--no-keep-alive", *setup.flags, setup.app]
           end
@@ -71,6 +74,10 @@ module Cuttle
           end
 
           def interpreter(setup) = [setup.ruby || RbConfig.ruby]
+
+          def installation(ruby)
+            (@installations ||= {})[ruby] ||= Installation.new(ruby)
+          end
 
           # With --like, no engine is given. The engine that Cuttle prints proves the model.
           def model(setup)
