@@ -323,6 +323,7 @@ static bool rest(struct ruby_thread *thread)
 		return false;
 	usleep(check_random(&thread->random, 10000));
 	pthread_mutex_lock(&loop->lock);
+	demand(!loop->core.place || !atomic_load(&loop->core.place->free), poller, "a loop that rests is not free");
 	cuttle_loop_end_rest(loop);
 	pthread_mutex_unlock(&loop->lock);
 	return true;

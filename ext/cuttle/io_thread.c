@@ -166,10 +166,12 @@ void cuttle_io_thread_alert(struct cuttle_loop *loop)
 {
 	struct cuttle_io_thread *io_thread = loop->io_thread;
 
-	if (io_thread && (io_thread->asleep || (loop->resting && !io_thread->on_duty))) {
+	if (!io_thread || io_thread->on_duty)
+		return;
+	if (io_thread->asleep || (loop->resting && !io_thread->in_kernel)) {
 		io_thread->asleep = false;
 		pthread_cond_signal(&io_thread->called);
-	} else if (io_thread && io_thread->in_kernel && !io_thread->on_duty && !loop->followers.leader_in_kernel) {
+	} else if (io_thread->in_kernel && !loop->followers.leader_in_kernel) {
 		loop->type->wake(loop->backend); /* so that it comes back when its patience is over */
 	}
 }
@@ -195,7 +197,7 @@ void cuttle_io_thread_relieve(struct cuttle_loop *loop)
 
 	if (io_thread && io_thread->on_duty) {
 		io_thread->on_duty = false;
-		cuttle_scoreboard_free(loop->core.place, !loop->full && !loop->shut);
+		cuttle_scoreboard_free(loop->core.place, !loop->full && !loop->shut && !loop->resting);
 		loop->type->wake(loop->backend);
 		if (cuttle_loop_is_open(loop))
 			cuttle_loop_restore_listeners(loop);

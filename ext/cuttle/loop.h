@@ -103,7 +103,8 @@ struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room,
 /* Requests that will be taken without waiting for one in the app to end. They may wait beyond max_queue. */
 static inline uint64_t cuttle_loop_spare(const struct cuttle_loop *loop)
 {
-	return loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers);
+	return loop->vacancies >= 0 ? (uint64_t)loop->vacancies
+				    : cuttle_followers_free(&loop->followers) + (loop->resting ? 1 : 0);
 }
 
 /* Requests in the app, and complete ones that wait. */

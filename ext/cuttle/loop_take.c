@@ -154,11 +154,16 @@ static bool is_dispensable(const struct cuttle_core *core)
 
 bool cuttle_loop_begin_rest(struct cuttle_loop *loop)
 {
-	if (cuttle_loop_load(loop) > 0 || !is_dispensable(&loop->core) ||
+	if (cuttle_loop_load(loop) > 0 || cuttle_loop_has_work(loop) ||
 	    atomic_load_explicit(&loop->core.stopping, memory_order_relaxed))
 		return false;
-	loop->resting = true;
 	cuttle_scoreboard_free(loop->core.place, false);
+	atomic_thread_fence(memory_order_seq_cst); /* of two that begin at once, one sees that the other is not free */
+	if (!is_dispensable(&loop->core)) {
+		cuttle_loop_end_rest(loop);
+		return false;
+	}
+	loop->resting = true;
 	cuttle_followers_pass_on(loop);
 	cuttle_io_thread_alert(loop);
 	return true;
@@ -167,4 +172,5 @@ bool cuttle_loop_begin_rest(struct cuttle_loop *loop)
 void cuttle_loop_end_rest(struct cuttle_loop *loop)
 {
 	loop->resting = false;
+	cuttle_scoreboard_free(loop->core.place, !loop->full && !loop->shut);
 }
