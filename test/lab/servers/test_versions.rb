@@ -15,7 +15,7 @@ class TestLabPeerVersions < Minitest::Test
     require "cuttle"
     require "cuttle/cli/lab"
     directory = ARGV.first
-    Cuttle::Lab::Servers::GemDirectory.define_singleton_method(:directory) { directory }
+    Cuttle::Lab::Servers::GemDirectory.define_singleton_method(:directory) { |*| directory }
     exit Cuttle::CLI::Lab::Peers.new(out: $stdout, err: $stderr).run(%w[--install puma])
   RUBY
 
