@@ -197,7 +197,7 @@ void cuttle_io_thread_relieve(struct cuttle_loop *loop)
 
 	if (io_thread && io_thread->on_duty) {
 		io_thread->on_duty = false;
-		cuttle_scoreboard_free(loop->core.place, !loop->full && !loop->shut && !loop->resting);
+		cuttle_loop_show_free(loop);
 		loop->type->wake(loop->backend);
 		if (cuttle_loop_is_open(loop))
 			cuttle_loop_restore_listeners(loop);

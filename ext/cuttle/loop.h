@@ -113,6 +113,12 @@ static inline uint32_t cuttle_loop_load(const struct cuttle_loop *loop)
 	return loop->busy + loop->core.waiting;
 }
 
+/* Shows the other workers whether this one is free. Call it when what it depends on has changed. */
+static inline void cuttle_loop_show_free(const struct cuttle_loop *loop)
+{
+	cuttle_scoreboard_free(loop->core.place, !loop->full && !loop->shut && !loop->resting);
+}
+
 /* Begins a time in which the calling thread, which has found no work, keeps the GVL. Requests that come meanwhile go to
  * other workers. Returns false, and begins nothing, while there is a request, at the end, and if no other worker has a
  * free thread, unless this is the only one. */

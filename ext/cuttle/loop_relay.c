@@ -146,8 +146,8 @@ static uint64_t patience(const struct cuttle_loop *loop)
 	return loop->service > PATIENCE || loop->sheds ? 0 : PATIENCE;
 }
 
-/* When a request that waits is to be passed on: at once while nobody can take it. One that came from another worker may
- * go on, because this one may have come to a halt since, as an app can that keeps the GVL. */
+/* When to pass on a request that waits: at once while this worker collects garbage. A request that came from another
+ * worker may go on, because an app that keeps the GVL may have stopped this worker since. */
 static uint64_t due(const struct cuttle_loop *loop, const struct cuttle_exchange *exchange)
 {
 	if (loop->resting)

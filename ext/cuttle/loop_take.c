@@ -21,7 +21,7 @@ static void look(struct cuttle_loop *loop, bool full, uint64_t now)
 	if (full != loop->full && !loop->sheds)
 		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
 	loop->full = full;
-	cuttle_scoreboard_free(loop->core.place, !full && !loop->shut);
+	cuttle_loop_show_free(loop);
 	cuttle_loop_turn(loop, limit, now);
 	nearest = cuttle_loop_expire(loop, now);
 	if (nearest >= 0 && cuttle_followers_leader_waits(&loop->followers))
@@ -157,13 +157,13 @@ bool cuttle_loop_begin_rest(struct cuttle_loop *loop)
 	if (cuttle_loop_load(loop) > 0 || cuttle_loop_has_work(loop) ||
 	    atomic_load_explicit(&loop->core.stopping, memory_order_relaxed))
 		return false;
-	cuttle_scoreboard_free(loop->core.place, false);
+	loop->resting = true;
+	cuttle_loop_show_free(loop);
 	atomic_thread_fence(memory_order_seq_cst); /* of two that begin at once, one sees that the other is not free */
 	if (!is_dispensable(&loop->core)) {
 		cuttle_loop_end_rest(loop);
 		return false;
 	}
-	loop->resting = true;
 	cuttle_followers_pass_on(loop);
 	cuttle_io_thread_alert(loop);
 	return true;
@@ -172,5 +172,5 @@ bool cuttle_loop_begin_rest(struct cuttle_loop *loop)
 void cuttle_loop_end_rest(struct cuttle_loop *loop)
 {
 	loop->resting = false;
-	cuttle_scoreboard_free(loop->core.place, !loop->full && !loop->shut);
+	cuttle_loop_show_free(loop);
 }

@@ -34,7 +34,7 @@ bool cuttle_poller_begin_collection(struct cuttle_poller *poller)
 {
 	struct cuttle_loop *loop = poller->source.loop;
 	size_t collections = rb_gc_count();
-	bool begun;
+	bool may;
 
 	if (loop->followers.steady) /* ractors, which run at the same time, and collect together */
 		return false;
@@ -45,9 +45,9 @@ bool cuttle_poller_begin_collection(struct cuttle_poller *poller)
 	if (!poller->collection_due)
 		return false;
 	pthread_mutex_lock(&loop->lock);
-	begun = cuttle_loop_begin_rest(loop);
+	may = cuttle_loop_begin_rest(loop);
 	pthread_mutex_unlock(&loop->lock);
-	return begun;
+	return may;
 }
 
 static VALUE collect(VALUE nothing)
