@@ -67,16 +67,15 @@ module Cuttle
       nil # released meanwhile
     end
 
-    # Restores the previous handlers.
+    # Restores the previous handlers. But a signal that has come and stops a server is ignored from now on, so that the
+    # same signal once more doesn't end the process while its at_exit blocks run. Only INT still does.
     def release
-      @previous.each { |name, handler| trap(name, handler || "DEFAULT") }
-      close
+      restore(@came.keys & (STOP - %w[INT]))
     end
 
-    # For a process that is about to execute itself: as #release, but +names+ are ignored.
+    # For a process that is about to execute itself: restores the previous handlers, but +names+ are ignored.
     def deafen(names)
-      @previous.merge!(names.to_h { |name| [name, "IGNORE"] })
-      release
+      restore(names)
     end
 
     # For a process that exits: ignores the signals, so that they don't disturb the rest of its work.
@@ -91,6 +90,11 @@ module Cuttle
     end
 
     private
+
+    def restore(ignored)
+      @previous.each { |name, handler| trap(name, ignored.include?(name) ? "IGNORE" : handler || "DEFAULT") }
+      close
+    end
 
     # A child between its fork and its own handlers has no requests, and must not write to its parent's pipe.
     def heard(name)

@@ -166,6 +166,18 @@ class TestOperation < Minitest::Test
     end
   end
 
+  # A process manager may send it twice. Then the blocks still run to their end.
+  def test_the_same_signal_once_more_while_at_exit_blocks_run
+    code = "pid = Process.pid; at_exit { Process.kill('TERM', pid) && sleep(0.01) && warn('whole') if $$ == pid }"
+    [0, 1].each do |workers|
+      serve(code, "-w", workers.to_s) do |process|
+        wait_until_booted
+        assert process.stop("TERM").success?, process.status.inspect
+        assert_equal "whole\n", process.err
+      end
+    end
+  end
+
   def test_requests_are_answered_during_a_drain_delay
     { 0 => 0, 1 => 1 }.each do |workers, status|
       serve("drain_delay 600", "-w", workers.to_s, "--control-url", "unix://#{@directory}/c") do |process|
