@@ -54,10 +54,17 @@ module Cuttle
                      rate: demand.open? ? [demand.rate, capacity.value].min : capacity.value)
       end
 
+      # The figures that limits are held against. An unknown p99 is at least as long as p95, or else p50.
+      def judged
+        known = figures
+        Forecast.new(**known.to_h, p99: known.p99 || known.p95 || known.p50)
+      end
+
       # The broken limits, with the figure / the limit: { memory: 1.2 } is a fifth too much.
       def excess(limits)
-        limits.broken(figures).to_h do |name|
-          value = name == :rate ? limits.rate / [capacity.value, 1e-9].max : figures[name] / limits[name].to_f
+        judged = judged()
+        limits.broken(judged).to_h do |name|
+          value = name == :rate ? limits.rate / [capacity.value, 1e-9].max : judged[name] / limits[name].to_f
           [name, value]
         end
       end

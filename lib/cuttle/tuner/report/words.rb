@@ -49,10 +49,11 @@ module Cuttle
           estimate(ratio, :ratio)
         end
 
-        # "p99 310 ms, 1.6 times the limit of 200 ms"
+        # "p99 310 ms, 1.6 times the limit of 200 ms"; "p99 of at least 310 ms, …" if only its lower bound is known.
         def excess(outcome, limits)
           outcome.excess(limits).map do |name, ratio|
-            value = figure(name, name == :rate ? outcome.capacity.value : outcome.figures[name])
+            value = figure(name, name == :rate ? outcome.capacity.value : outcome.judged[name])
+            value = "of at least #{value}" if name == :p99 && outcome.p99.nil?
             next "capacity #{value}, below the rate of #{figure(name, limits.rate)}" if name == :rate
 
             times = ratio.finite? ? ", #{format("%.2g", ratio)} times the limit of " : ", over the limit of "
