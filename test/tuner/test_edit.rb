@@ -63,6 +63,19 @@ class TestEdit < Minitest::Test
                  edit("threads :auto\nmax_threads 16 if ENV[\"X\"]\n").refusal(setting("hybrid", 0, 5)))
   end
 
+  # The whole line would be removed.
+  def test_what_shares_its_line_is_not_removed
+    ["engine \"hybrid\"; workers 2; threads :auto; max_threads 10\n", "threads :auto; max_threads 10\nworkers 2\n",
+     "max_threads 10; port 3000\nthreads :auto\n"].each do |text|
+      assert_match(/cuttle\.rb:1: max_threads .* not on a line of its own; remove it by hand\z/,
+                   edit(text).refusal(setting("hybrid", 2, 6)).to_s, text)
+    end
+    assert_equal "threads 6\nworkers 2\n",
+                 edit("threads :auto\n  max_threads(10) # pool\n").text(setting("hybrid", 2, 6))
+    assert_equal "threads :auto; max_threads 9; workers 2\n",
+                 edit("threads :auto; max_threads 10; workers 0\n").text(auto(2, 9)), "what stays may share it"
+  end
+
   def test_threads_auto_are_written_with_their_limit
     assert_equal "workers 2\nthreads :auto # three\n", edit("workers 0\nthreads 3 # three\n").text(auto(2))
     assert_equal "threads :auto\nmax_threads 9\nworkers 2\nport 1\n",

@@ -22,6 +22,7 @@ module Cuttle
       LITERALS = %i[on_int on_sp on_comma on_tstring_beg on_tstring_content on_tstring_end on_symbeg on_lparen
                     on_rparen].freeze
       END_OF_CODE = %i[on_comment on_nl on_semicolon].freeze
+      BLANK = %i[on_sp on_comment on_nl].freeze
 
       # Where a setting is in a file: its line (from 0), and the columns, in octets, at which it begins and ends.
       Place = Struct.new(:line, :from, :to)
@@ -122,9 +123,9 @@ module Cuttle
 
       # Why the setting +word+ in the file can't be changed, or nil.
       def strange(word, setting)
-        plain = plain(word)
-        other = (said(word).map(&:line) - plain.map(&:line)).first or return
         code = words(setting)[word]
+        plain = code ? plain(word) : plain(word).select { |place| alone?(place) } # a removal takes the whole line
+        other = (said(word).map(&:line) - plain.map(&:line)).first or return
         "#{path}:#{other + 1}: #{word} depends on something, or is not on a line of its own; " \
           "#{code ? "write #{code.inspect} there" : "remove it"} by hand"
       end
@@ -162,6 +163,13 @@ module Cuttle
       def code_at(place)
         @tokens.select { |(line, from),| line == place.line + 1 && from >= place.from }
                .take_while { |_, kind,| !END_OF_CODE.include?(kind) }
+      end
+
+      # Whether the line has nothing else but a comment.
+      def alone?(place)
+        @tokens.all? do |(line, from), kind,|
+          line != place.line + 1 || from.between?(place.from, place.to - 1) || BLANK.include?(kind)
+        end
       end
 
       # The column where the code ends, without trailing space.
