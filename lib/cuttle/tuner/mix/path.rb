@@ -28,8 +28,9 @@ module Cuttle
         class Shapes
           # requests: an Array of [method, path]; a pair may occur any number of times.
           def initialize(requests)
-            @tree = {}
-            requests.uniq.each { |method, path| grow([method, *Path.parts(path).first]) }
+            tree = {}
+            requests.uniq.each { |method, path| grow(tree, [method, *Path.parts(path).first]) }
+            @root = Place.new([tree])
           end
 
           # "GET /posts/:slug?page"
@@ -41,20 +42,48 @@ module Cuttle
 
           private
 
-          def grow(words)
-            words.inject(@tree) { |node, word| node[word] ||= {} }
+          def grow(tree, words)
+            words.inject(tree) { |node, word| node[word] ||= {} }
           end
 
           # Neither the method nor the first word of a path is ever a slug.
           def walk(words)
-            nodes = [@tree]
+            place = @root
             words.map.with_index do |word, depth|
-              many = depth > 1 && nodes.flat_map(&:keys).uniq.length > MANY
-              nodes = many ? nodes.flat_map(&:values) : nodes.filter_map { |node| node[word] }
-              many && word != ":id" ? ":slug" : word
+              slug = depth > 1 && place.many?
+              place = slug ? place.after_any : place.after(word)
+              slug && word != ":id" ? ":slug" : word
             end
           end
         end
+
+        # What follows the same beginning: the nodes of a tree of words, taken together. It is computed once, because
+        # a log may have 100,000 words at one place.
+        class Place
+          def initialize(nodes)
+            @next = Hash.new { |all, word| all[word] = [] }
+            nodes.each { |node| node.each { |word, child| @next[word] << child } }
+            @after = {}
+          end
+
+          def many?
+            @next.length > MANY
+          end
+
+          # The Place after that word.
+          def after(word)
+            return NOWHERE unless @next.key?(word)
+
+            @after[word] ||= Place.new(@next[word])
+          end
+
+          # The Place after all words.
+          def after_any
+            @after_any ||= Place.new(@next.values.flatten(1))
+          end
+        end
+
+        NOWHERE = Place.new([])
       end
     end
   end
