@@ -51,6 +51,18 @@ class TestTunerMix < Minitest::Test
     end
   end
 
+  # Half of the requests are for one page. Of the others, 990 paths in 5,000 are kept.
+  def test_requests_of_paths_that_are_not_kept_count_for_their_kind
+    lines = ["GET /rare"] + (1..5000).flat_map { |id| ["GET /posts", "GET /posts/#{id}"] } + ["GET /new"]
+    left_out = {}
+    requests = file(*lines.map { |line| %(h - - [t] "#{line} HTTP/1.1" 200 5 0.1) }) do |path|
+      Mix::Log.new(path, kept: 992).requests { |count, reason| left_out[reason] = count }
+    end
+    assert_equal({ "GET /posts" => 5000.0, "GET /posts/:id" => 5000.0, "GET /rare" => 1.0 },
+                 Mix.shapes(requests).to_h { |shape| [shape.name, shape.weight.round(2)] })
+    assert_equal({ "of too many different paths" => 1 }, left_out)
+  end
+
   # Each name took as long as there are slugs: these took 3 s, and 100,000 some minutes. Now it is a tenth of a second.
   def test_many_slugs_take_no_time
     requests = ("a".."z").to_a.repeated_permutation(3).first(8000).map { |word| ["GET", "/posts/#{word.join}-thing"] }
@@ -114,10 +126,14 @@ class TestTunerMix < Minitest::Test
   private
 
   def from(*lines, **options, &left_out)
+    file(*lines) { |path| Mix.from_log(path, **options, &left_out) }
+  end
+
+  def file(*lines)
     Tempfile.create("log") do |file|
       file.write(lines.join("\n"), "\n")
       file.flush
-      Mix.from_log(file.path, **options, &left_out)
+      yield file.path
     end
   end
 end

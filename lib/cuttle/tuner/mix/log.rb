@@ -8,15 +8,20 @@ module Cuttle
         SAFE = %w[GET HEAD].freeze
         KINDS = 40 # the most frequent ones
         PATHS = 10 # of a kind, at most
-        KEPT = 100_000 # different paths; a later path counts only if its kind is known
+        KEPT = 100_000 # different paths; a later path counts for its kind, if that is known
         LOOK = 200 # lines, one of which must be a request
         GZIP = "\x1F\x8B".b # a compressed file begins so
 
-        # unsafe: see Mix.from_log.
-        def initialize(path, unsafe: false)
+        # counts: [[[method, path], requests], …]. total: the requests, with those of paths that were not kept.
+        Kind = Struct.new(:counts, :total)
+
+        # unsafe: see Mix.from_log. kept: the number of different paths to keep.
+        def initialize(path, unsafe: false, kept: KEPT)
           @path = path
           @unsafe = unsafe
+          @kept = kept
           @counts = Hash.new(0) # [method, path] => requests
+          @further = Hash.new(0) # name of a kind => requests of paths that were not kept
           @left_out = Hash.new(0)
         end
 
@@ -24,9 +29,9 @@ module Cuttle
         # UsageError.
         def requests(&left_out)
           read
-          kinds = group
-          made = kinds.first(KINDS).flat_map { |_name, counts| representatives(counts) }
-          @left_out["of rare kinds"] += kinds.drop(KINDS).sum { |_, counts| counts.sum(&:last) }
+          kinds = kinds().sort_by { |kind| -kind.total }
+          made = kinds.first(KINDS).flat_map { |kind| representatives(kind) }
+          @left_out["of rare kinds"] += kinds.drop(KINDS).sum(&:total)
           @left_out.select { |_, count| count.positive? }.each { |reason, count| left_out&.call(count, reason) }
           made.empty? ? nothing : made
         end
@@ -59,9 +64,10 @@ module Cuttle
           return @left_out[reason] += 1 if reason
 
           key = [seen.method, seen.path]
-          return @left_out["of too many different paths"] += 1 if @counts.length >= KEPT && !@counts.key?(key)
+          return @counts[key] += 1 if @counts.length < @kept || @counts.key?(key)
 
-          @counts[key] += 1
+          name = shapes.name(*key)
+          paths.key?(name) ? @further[name] += 1 : @left_out["of too many different paths"] += 1
         end
 
         def reason_against(seen)
@@ -72,20 +78,29 @@ module Cuttle
           end
         end
 
-        # [name, [[[method, path], requests], …]] of each kind, the most frequent first.
-        def group
-          shapes = Path::Shapes.new(@counts.keys)
-          @counts.group_by { |(method, path), _| shapes.name(method, path) }
-                 .sort_by { |_name, counts| -counts.sum(&:last) }
+        def kinds
+          paths.map do |name, keys|
+            counts = keys.map { |key| [key, @counts[key]] }
+            Kind.new(counts, counts.sum(&:last) + @further[name])
+          end
+        end
+
+        # Name of a kind => its paths. Computed once no further path is kept.
+        def paths
+          @paths ||= @counts.keys.group_by { |key| shapes.name(*key) }
+        end
+
+        def shapes
+          @shapes ||= Path::Shapes.new(@counts.keys)
         end
 
         # A few paths that stand for all paths of a kind. They are spread evenly over its requests, the frequent paths
         # first, and together have the kind's weight.
-        def representatives(counts)
-          total = counts.sum(&:last)
+        def representatives(kind)
+          counts = kind.counts.sort_by { |_, count| -count }
           number = [counts.length, PATHS].min
-          spread(counts.sort_by { |_, count| -count }, total, number).map do |(method, path), places|
-            Load::Request.new(method: method, path: path, weight: (total * places.fdiv(number)).round(4))
+          spread(counts, counts.sum(&:last), number).map do |(method, path), places|
+            Load::Request.new(method: method, path: path, weight: (kind.total * places.fdiv(number)).round(4))
           end
         end
 
