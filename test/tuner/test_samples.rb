@@ -52,6 +52,21 @@ class TestProfilerSamples < Minitest::Test
     assert_equal ["GET /a", 9.0, 0.5, 3], [first.name, first.weight, first.unlocked, first.samples]
   end
 
+  # 4% of the requests wait for half a second; what the others lose to other programs is no waiting.
+  def test_waits_that_are_rare_and_long_count
+    samples, frequent, rare = samples(1, 1)
+    100.times { |number| samples.add(frequent, 0.005, number < 4 ? 0.5 : 0.001, number < 4 ? 2 : 1) }
+    1000.times { |number| samples.add(rare, 0.005, number < 3 ? 2 : 0, number < 3 ? 2 : 1) }
+    first, second = samples.entries
+    assert_equal [[0.04, 100], [0.003, 100]], [first, second].map { |each| [each.waits, each.wait.length] }
+    assert_equal [[0.0] * 96, [0.5] * 4], first.wait.each_slice(96).to_a
+    assert_in_delta 0.006, second.mean_wait
+    model = Cuttle::Tuner::Model.new(Cuttle::Tuner::Profile.new(entries: [first]))
+    rate, limit = model.capacity(Cuttle::Tuner::Setting.new)
+    assert_in_delta 40, rate, 0.5
+    assert_equal :slots, limit
+  end
+
   def test_cpu_times_may_be_those_of_a_busy_process
     samples, frequent, rare = samples(1, 1)
     [frequent, rare].each { |shape| samples.add(shape, 0.002, 0.02, 2) }

@@ -6,10 +6,10 @@ module Cuttle
       # The CPU times and waiting times, by shape, of requests that were sent one after the other.
       class Samples
         QUANTILES = 100 # of a distribution, at most
-        FEW_WAITS = 0.05 # fewer waits per request are chance
+        FEW_WAITS = 0.05 # fewer waits per request, for less than this share of its CPU time, are chance
 
         # The samples of one shape. cpu, wait: seconds of each request. switches: how often its thread stopped running,
-        # or nil.
+        # nil if unknown.
         Shape = Struct.new(:name, :weight, :cpu, :wait, :switches) do
           def count
             cpu.length
@@ -26,7 +26,7 @@ module Cuttle
           found = @shapes.fetch(shape)
           found.cpu << cpu
           found.wait << wait
-          found.switches << switches if switches
+          found.switches << switches
         end
 
         def count
@@ -64,15 +64,14 @@ module Cuttle
         end
 
         # A Profile::Entry for each shape. unlocked: the share of the CPU time without the GVL. warmth: a factor for the
-        # CPU times. Time that a request lost to other programs looks like waiting. It is left out if the request's
-        # thread never waited.
+        # CPU times.
         def entries(unlocked: 0.0, warmth: 1.0)
           @shapes.values.map do |shape|
-            waits = waits(shape)
-            wait = waits&.zero? ? [0.0] : Samples.quantiles(shape.wait)
-            correlation = waits&.zero? ? 0.0 : Samples.correlation(shape.cpu, shape.wait).round(3)
+            times = waiting(shape)
+            wait = times.sum.zero? ? [0.0] : Samples.quantiles(times)
+            correlation = Samples.correlation(shape.cpu, times).round(3)
             cpu = Samples.quantiles(shape.cpu).map { |seconds| (seconds * warmth).round(9) }
-            Profile::Entry.new(name: shape.name, weight: shape.weight, cpu: cpu, wait: wait, waits: waits,
+            Profile::Entry.new(name: shape.name, weight: shape.weight, cpu: cpu, wait: wait, waits: waits(shape),
                                unlocked: unlocked, correlation: correlation, samples: shape.count)
           end
         end
@@ -86,10 +85,35 @@ module Cuttle
         # The average number of waits of that shape's requests; nil if unknown. The thread also stops once to wait for
         # the next request, which does not count.
         def waits(shape)
-          return if shape.switches.empty?
+          chance?(shape) ? 0.0 : mean_waits(shape)&.round(4)
+        end
 
-          waits = shape.switches.sum.fdiv(shape.switches.length) - 1
-          waits < FEW_WAITS ? 0.0 : waits.round(2)
+        private
+
+        def mean_waits(shape)
+          known = shape.switches.compact
+          known.sum.fdiv(known.length) - 1 unless known.empty?
+        end
+
+        # How long each request waited.
+        def waiting(shape)
+          chance?(shape) ? [0.0] * shape.count : seen(shape)
+        end
+
+        def chance?(shape)
+          few?(shape) && seen(shape).sum < FEW_WAITS * shape.cpu.sum
+        end
+
+        # Time that a request lost to other programs looks like waiting. If requests seldom wait, it is left out for
+        # those whose thread never did.
+        def seen(shape)
+          return shape.wait unless few?(shape)
+
+          shape.wait.zip(shape.switches).map { |wait, switches| switches.to_f > 1 ? wait : 0.0 }
+        end
+
+        def few?(shape)
+          mean_waits(shape)&.< FEW_WAITS
         end
 
         class << self
