@@ -33,6 +33,33 @@ class TestFailure < Minitest::Test
     end
   end
 
+  # What the handler returns, with a body that counts how often it is closed.
+  class Body
+    attr_reader :closed
+
+    def initialize(&each)
+      @each = each
+      @closed = 0
+    end
+
+    def each(&block) = @each.call(&block)
+
+    # An error here changes nothing for the client.
+    def close
+      @closed += 1
+      raise "not closed"
+    end
+  end
+
+  def test_its_body_is_closed
+    { Body.new { |&block| block.call("sorry") } => [503, "sorry"],
+      Body.new { raise "worse" } => [500, "Internal Server Error\n"] }.each do |body, answered|
+      answer, errors = ask(->(*) { [503, {}, body] })
+      assert_equal [*answered, 1], [answer.status, answer.body, body.closed]
+      assert_includes errors, "not closed"
+    end
+  end
+
   def test_it_is_not_asked_for_what_has_begun
     asked = 0
     body = Enumerator.new { |lines| (lines << ("x" * 100_000)) && raise("late") }

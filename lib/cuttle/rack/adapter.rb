@@ -75,14 +75,18 @@ module Cuttle
         arguments = [error, env, FAILURE.first]
         arguments = arguments.first(@failure.arity) if @failure.arity.positive?
         status, headers, body = @failure.call(*arguments)
-        parts = []
-        body.each { |part| parts << part }
-        [status, headers, parts]
+        [status, headers, parts(exchange, env, body)]
       rescue Exception => error # rubocop:disable Lint/RescueException -- as of the app
         raise if Adapter.pass?(exchange, error)
 
         Completion.report(env, error)
         FAILURE
+      end
+
+      def parts(exchange, env, body)
+        [].tap { |parts| body.each { |part| parts << part } }
+      ensure
+        Completion.close(exchange, env, body)
       end
     end
   end
