@@ -89,6 +89,17 @@ class TestSlot < Minitest::Test
     assert @slot.missed?
   end
 
+  # The next one may start much later.
+  def test_a_worker_that_has_gone_has_no_figures
+    %i[ended gave_way].each do |ending|
+      start(100)
+      @slot.seen(101, { busy_threads: 1 })
+      assert_equal 1, @slot.status.dig(:last_status, :busy_threads)
+      @slot.public_send(ending, 110)
+      assert_equal [{}, 0], [@slot.stats, @slot.status.dig(:last_status, :busy_threads)]
+    end
+  end
+
   # It may still print where it is.
   def test_a_silent_worker_is_asked_and_then_killed
     @slot = Cuttle::Cluster::Slot.new(0, boot: 10, silence: 60)

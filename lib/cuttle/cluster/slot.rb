@@ -151,8 +151,10 @@ module Cuttle
         ready(0) if serving
       end
 
+      # Its figures were of a moment. What it counted is in the Tally.
       def leave
         @pid = @ordered = @ready = @started_at = nil
+        @stats = {}
       end
 
       def deadline
