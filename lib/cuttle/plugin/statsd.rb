@@ -2,8 +2,8 @@
 
 module Cuttle
   class Plugin
-    # Sends the metrics to StatsD with the gem statsd-instrument: counters as the increase since the last report,
-    # gauges, and for each phase of requests the count and the quantiles since then.
+    # Sends the metrics to StatsD with the gem statsd-instrument: counters as the increase since they were last sent,
+    # gauges, and for each phase of requests the count and the quantiles since the last report.
     #
     #   plugin :statsd, every: 10, address: "127.0.0.1:8125"
     #
@@ -43,10 +43,10 @@ module Cuttle
       end
 
       def send_all(now, before)
-        counted = samples(before)
+        @sent ||= samples(before)
         samples(now).each do |(metric, labels), value|
           case metric.type
-          when :counter then increment(metric, labels, value - counted.fetch([metric, labels], 0))
+          when :counter then count(metric, labels, value)
           when :gauge then gauge(metric.name, labels, value)
           end
         end
@@ -61,10 +61,14 @@ module Cuttle
         end.to_h
       end
 
-      # A sum is smaller than before if the worker with that index was removed and added again.
-      def increment(metric, labels, count)
-        return unless count.positive?
+      # A worker's counters are absent while there is none with that index, and then go on from where they were.
+      def count(metric, labels, sum)
+        increase = sum - @sent.fetch([metric, labels], 0)
+        increment(metric, labels, increase) if increase.positive?
+        @sent[[metric, labels]] = sum
+      end
 
+      def increment(metric, labels, count)
         named(metric.name.delete_suffix("_total"), labels) { |name, tags| @client.increment(name, count, **tags) }
       end
 
