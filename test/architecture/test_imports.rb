@@ -59,6 +59,7 @@ class TestImports < Minitest::Test
     "service" => %w[core http rack static telemetry],
     "settings" => %w[cores engines http listeners cluster telemetry memory], # names to check, CPUs to count
     "configuration" => %w[settings ruby_file hooks plugin],
+    "configuration/words" => %w[settings hooks plugin import], # whether an unknown word is Puma's
     "plugin" => %w[telemetry ledger], # two send metrics
     "hooks" => [],
     "database_pools" => [],

@@ -115,6 +115,9 @@ class TestConfiguration < Minitest::Test
     "thread 5" => /\Aconfig\/cuttle.rb:1: unknown word thread: did you mean threads\?\z/,
     "\nzebra { }" => /\Aconfig\/cuttle.rb:2: unknown word zebra\z/,
     "unknown" => /:1: unknown word unknown/,
+    "queue_requests false" =>
+      /:1: unknown word queue_requests: it is Puma's; cuttle import FILE -o config\/cuttle.rb translates Puma's file\z/,
+    "ssl_bind '::1', 1, key: 'k'" => /:1: unknown word ssl_bind: it is Puma's; cuttle import [^?]*\z/,
     "workers 'many'" => /\Aconfig\/cuttle.rb:1: workers many: give a number of processes, or auto\z/,
     "persistent_timeout -1" => /:1: persistent_timeout -1: give seconds, or none/,
     "workers" => /\Aconfig\/cuttle.rb:1: wrong number of arguments .*\(ArgumentError\)\z/,

@@ -123,18 +123,23 @@ module Cuttle
       end
 
       def method_missing(word, *)
-        raise UsageError, ["#{place}: unknown word #{word}", similar(word)].compact.join(": did you mean ")
+        raise UsageError, ["#{place}: unknown word #{word}", foreign(word) || similar(word)].compact.join(": ")
       end
 
       def respond_to_missing?(*)
         false
       end
 
+      # A similar word of ours would mean something else.
+      def foreign(word)
+        "it is Puma's; cuttle import FILE -o config/cuttle.rb translates Puma's file" if Import::Puma.known?(word.to_s)
+      end
+
       def similar(word)
         return unless defined?(DidYouMean::SpellChecker)
 
         known = Words.all.map(&:to_s)
-        DidYouMean::SpellChecker.new(dictionary: known).correct(word.to_s).first&.then { |found| "#{found}?" }
+        DidYouMean::SpellChecker.new(dictionary: known).correct(word.to_s).first&.then { |found| "did you mean #{found}?" }
       end
     end
   end
