@@ -19,7 +19,8 @@ module Cuttle
       # Seconds between checks whether it is alive.
       PERIOD = 1
 
-      # Seconds that it has to finish its jobs. It gives the jobs themselves 5.
+      # Seconds that it has to finish its jobs, which the operator's limit for a stop has to include (docs/deployment.md).
+      # It gives the jobs themselves 5.
       PATIENCE = 15
 
       def config(words)
@@ -62,6 +63,7 @@ module Cuttle
 
       def watch(pid)
         sleep PERIOD until (ended = Process.wait2(pid, Process::WNOHANG))
+        @pid = nil
         dismiss_guard
         return if @finishing
 
@@ -77,19 +79,22 @@ module Cuttle
 
       def finish
         @finishing = true
-        Process.kill("TERM", @pid)
-        killer = in_background { kill_later }
-        Process.wait(@pid)
-        killer.kill
-      rescue Errno::ESRCH, Errno::ECHILD, TypeError
-        nil # it has ended, or never ran
+        pid, @pid = @pid, nil
+        return unless pid # it has ended, or never ran
+
+        Process.kill("TERM", pid)
+        killer = in_background { kill_later(pid) }
+        Process.wait(pid)
+      rescue Errno::ESRCH, Errno::ECHILD
+        nil # it has ended just now, and #watch has waited for it
       ensure
+        killer&.kill # another process may soon get that process id
         dismiss_guard
       end
 
-      def kill_later
+      def kill_later(pid)
         sleep PATIENCE
-        Process.kill("KILL", @pid)
+        Process.kill("KILL", pid)
       end
     end
   end
