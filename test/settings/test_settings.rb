@@ -32,7 +32,7 @@ class TestSettings < Minitest::Test
 
   # The value of each source, and the default.
   LIMITS = {
-    header_timeout: 10, body_timeout: 3600, min_rate: 500, idle_timeout: 65, write_timeout: 30, drain_grace: 5,
+    header_timeout: 10, body_timeout: 3600, min_rate: 500, idle_timeout: 65, write_timeout: 30, drain_grace: 0.5,
     half_close: "answer", spool_directory: nil, max_body: 1 << 30, max_spool: nil, write_ahead: 16 << 20,
     max_connections: nil, max_requests: nil, underscore_headers: false, max_queue: nil, queue_timeout: nil,
     app_timeout: nil, trust: [], proxy_protocol: false, server_timing: false
@@ -83,8 +83,17 @@ class TestSettings < Minitest::Test
 
   def test_kept_connections_never_outlast_the_shutdown
     assert_equal [5, 1.5, 0.05, nil],
-                 [10, 3, 0.1, 0].map { |time| build({}, shutdown_timeout: time).drain_grace }
+                 [10, 3, 0.1, 0].map { |time| build({}, workers: 1, shutdown_timeout: time).drain_grace }
+    assert_equal [0.5, 0.05], [1, 0.1].map { |time| build({}, shutdown_timeout: time).drain_grace }
     assert_equal 20, build({}, drain_grace: 20).drain_grace
+  end
+
+  # A browser keeps connections open, and Ctrl-C should not take longer for that.
+  def test_a_program_under_development_does_not_wait_long_for_kept_connections
+    { %w[development 0] => 0.5, %w[test 0] => 0.5, %w[production 0] => 5, %w[staging 0] => 5, %w[development 1] => 5,
+      %w[test 2] => 5 }.each do |(environment, workers), grace|
+      assert_equal grace, build({}, environment: environment, workers: workers).drain_grace, [environment, workers]
+    end
   end
 
   def test_where_spooled_octets_go

@@ -156,12 +156,17 @@ module Cuttle
           help: "seconds for the next request on a connection" },
         { name: :write_timeout, kind: %i[optional seconds], flags: ["--write-timeout S"], default: 30, source: true,
           help: "seconds for which a client may read nothing of a response" },
-        # A grace longer than the shutdown would end every stop with status 1.
         { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
-          default: ->(settings) { [5, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive? },
-          tells: "5, at most half of --shutdown-timeout",
+          default: lambda { |settings|
+            # A browser keeps its connections open, and a developer, or foreman, does not wait so long for Ctrl-C.
+            seconds = settings.workers.zero? && %w[development test].include?(settings.environment) ? 0.5 : 5
+            # A grace longer than the shutdown would end every stop with status 1.
+            [seconds, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive?
+          },
+          tells: "5; 0.5 in development or test with -w 0",
           help: "seconds of keep-alive after a stop",
-          readme: "seconds in which keep-alive connections may still send a request after a stop signal" },
+          readme: "seconds in which keep-alive connections may still send a request after a stop signal; the " \
+                  "default is at most half of `--shutdown-timeout`" },
         # Below the 30 seconds that Kubernetes and Heroku wait before they kill.
         { name: :shutdown_timeout, kind: :seconds, flags: ["--shutdown-timeout S"], default: 25,
           words: %w[shutdown_timeout worker_shutdown_timeout],
