@@ -242,7 +242,8 @@ int cuttle_stream_append(struct cuttle_stream *stream, const char *octets, size_
 	return error ? -1 : 0;
 }
 
-/* Removes count sent octets from the front. Called under the lock. */
+/* Removes count sent octets from the front. A stream in the queue always has a block to write, so it may have to leave
+ * the queue. Called under the lock. */
 static void shift(struct cuttle_stream *stream, uint64_t count)
 {
 	while (count > 0) {
@@ -257,6 +258,8 @@ static void shift(struct cuttle_stream *stream, uint64_t count)
 		count -= octets;
 		drop_block(stream, block);
 	}
+	if (stream->waiting == 0)
+		cuttle_list_remove(&stream->queued);
 }
 
 static ssize_t send_from_file(struct cuttle_stream *stream, struct cuttle_block *block,
