@@ -83,6 +83,7 @@ struct cuttle_limits {
 	bool keep_alive;        /* connections may persist */
 	bool drop_half_closed;  /* a peer that shut down its sending side counts as gone */
 	bool underscores;       /* fields with an underscore in their name are kept */
+	bool early_hints;       /* apps may send them; see rack.early_hints in rb_env.c */
 	bool server_timing;     /* responses say where the time of their requests went */
 };
 

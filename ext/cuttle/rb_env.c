@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Entries that each request sets, in the order of an env. Lists of callbacks come first, because they are looked at
- * again; those that the source's env often has right come last. */
+ * again; those that the source's env often has right come at the end. HINTS is the last, since it may be missing. */
 enum own {
 	FINISHED,
 	AFTER_REPLY,
@@ -20,13 +20,13 @@ enum own {
 	PATH = LISTS,
 	URI,
 	HIJACK,
-	HINTS,
 	QUEUE_TIME,
 	LEDGER,
 	QUERY,
 	METHOD,
 	ADDRESS,
 	PROTOCOL,
+	HINTS,
 	OWN,
 };
 
@@ -91,6 +91,12 @@ static bool same_authority(const struct cuttle_source *source, const struct cutt
 
 	return !NIL_P(source->server_name) && same_octets(source->server_name, exchange, head->host) &&
 	       same_octets(source->sent_port, exchange, head->port);
+}
+
+/* The number of entries that each request sets. */
+static int own_entries(const struct cuttle_source *source)
+{
+	return source->core->limits.early_hints ? OWN : HINTS;
 }
 
 /* Sets an entry that most requests have in common. */
@@ -185,7 +191,8 @@ __attribute__((always_inline)) static inline void introduce(VALUE env, struct cu
 	struct replacement own;
 
 	own.at = 0;
-	own.end = OWN;
+	own.end = own_entries(source);
+	own.values[HINTS] = held->self; /* not counted if there are no hints */
 	for (uint32_t index = 0; usual && index < head->field_count; index++)
 		if (source->usual_entries >> index & 1)
 			own.values[own.end++] = cuttle_env_value(exchange, &head->fields[index]);
@@ -197,7 +204,7 @@ __attribute__((always_inline)) static inline void introduce(VALUE env, struct cu
 	own.values[URI] = binary(exchange, head->target);
 	own.values[PROTOCOL] = head->minor ? Qundef : http_1_0;
 	own.values[ADDRESS] = same_address(source, exchange->connection) ? Qundef : cuttle_client_address(held);
-	own.values[HIJACK] = own.values[HINTS] = own.values[LEDGER] = held->self;
+	own.values[HIJACK] = own.values[LEDGER] = held->self;
 	own.values[FINISHED] = rb_ary_new();
 	own.values[AFTER_REPLY] = rb_ary_new();
 	own.values[QUEUE_TIME] = time_in_queue(exchange, start);
@@ -218,7 +225,7 @@ static void learn_fields(struct cuttle_source *source, const struct cuttle_excha
 
 	source->usual.fresh = false;
 	source->usual_env = Qnil;
-	for (int index = 0; index < OWN; index++)
+	for (int index = 0; index < own_entries(source); index++)
 		rb_hash_aset(env, own_keys[index], rb_hash_lookup(source->env, own_keys[index]));
 	for (uint32_t index = 0; index < head->field_count; index++) {
 		const char *name = cuttle_exchange_at(exchange, head->fields[index].name);
@@ -289,11 +296,11 @@ bool cuttle_env_has_callbacks(const struct cuttle_held *held)
 	return callbacks.any;
 }
 
-VALUE cuttle_env_model(VALUE env)
+VALUE cuttle_env_model(const struct cuttle_source *source, VALUE env)
 {
 	VALUE model = rb_hash_new();
 
-	for (int index = 0; index < OWN; index++)
+	for (int index = 0; index < own_entries(source); index++)
 		rb_hash_aset(model, own_keys[index], cuttle_env_empty);
 	rb_hash_aset(model, own_keys[METHOD], methods[0]);
 	rb_hash_aset(model, own_keys[PROTOCOL], http_1_1);

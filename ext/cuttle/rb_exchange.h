@@ -92,9 +92,9 @@ static inline void cuttle_held_unlock(const struct cuttle_held *held)
 		pthread_mutex_unlock(&loop->lock);
 }
 
-/* Makes the Hash that the env of each of a source's requests starts from: env, which the server gives, after the
- * entries that every request has. */
-VALUE cuttle_env_model(VALUE env);
+/* Makes the Hash that the env of each of the source's requests starts from: env, which the server gives, after the
+ * entries that every request has. The source's limits must be known. */
+VALUE cuttle_env_model(const struct cuttle_source *source, VALUE env);
 /* Makes the Rack env of a live exchange's request. */
 VALUE cuttle_env(struct cuttle_held *held);
 /* Whether the app asked for calls after the response (rack.response_finished, rack.after_reply). */

@@ -18,6 +18,7 @@ static const struct option {
 } options_known[] = {
 	{"keep_alive", FLAG, offsetof(struct cuttle_limits, keep_alive)},
 	{"underscore_headers", FLAG, offsetof(struct cuttle_limits, underscores)},
+	{"early_hints", FLAG, offsetof(struct cuttle_limits, early_hints)},
 	{"server_timing", FLAG, offsetof(struct cuttle_limits, server_timing)},
 	{"header_timeout", TIME, offsetof(struct cuttle_limits, header_timeout)},
 	{"body_timeout", TIME, offsetof(struct cuttle_limits, body_timeout)},
@@ -289,7 +290,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
 	source->core->foreign_parser = !NIL_P(source->parser);
 	RB_OBJ_WRITE(source->self, &source->listeners, rb_ary_dup(listeners));
-	RB_OBJ_WRITE(source->self, &source->env, cuttle_env_model(env));
+	RB_OBJ_WRITE(source->self, &source->env, cuttle_env_model(source, env));
 	remember_local_address(source);
 	cuttle_source_keep_ledger(source, options);
 }

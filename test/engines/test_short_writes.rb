@@ -30,7 +30,7 @@ class TestShortWrites < Minitest::Test
 
     Dir.mktmpdir("cuttle") do |directory|
       cut = "#{directory}/cut"
-      flags = ["--engine", engine, "--keep-alive", *PATIENT, *(%w[--core pure] if way == "pure"),
+      flags = ["--engine", engine, "--keep-alive", "--early-hints", *PATIENT, *(%w[--core pure] if way == "pure"),
                *(["-b", TlsFiles.uri] if way == "tls")]
       serving_process(APP, *flags, env: { "CUTTLE_SHORTENED" => cut, **Preload.env(SOURCE) }) do |server|
         assert server.running?, server.err

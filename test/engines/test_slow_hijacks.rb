@@ -14,7 +14,7 @@ class TestSlowHijacks < Minitest::Test
   Serving::ENGINES.each do |engine|
     define_method("test_without_a_timeout_under_#{engine}") do
       queued = Queue.new
-      serving(app(queued), engine: engine, write_timeout: "none") do |server|
+      serving(app(queued), engine: engine, write_timeout: "none", early_hints: true) do |server|
         WireClient.open(server.port, receive_buffer: 4_096) do |client|
           client.write(ASK)
           queued.pop

@@ -35,7 +35,7 @@ class TestSettings < Minitest::Test
     header_timeout: 10, body_timeout: 3600, min_rate: 500, idle_timeout: 65, write_timeout: 30, drain_grace: 0.5,
     half_close: "answer", spool_directory: nil, max_body: 1 << 30, max_spool: nil, write_ahead: 16 << 20,
     max_connections: nil, max_requests: nil, underscore_headers: false, max_queue: nil, queue_timeout: nil,
-    app_timeout: nil, trust: [], proxy_protocol: false, server_timing: false
+    app_timeout: nil, trust: [], proxy_protocol: false, early_hints: false, server_timing: false
   }.freeze
 
   def test_limits
@@ -47,7 +47,8 @@ class TestSettings < Minitest::Test
 
   # Each that has a number can be turned off.
   def test_what_is_turned_off
-    names = LIMITS.keys - %i[half_close spool_directory underscore_headers trust proxy_protocol server_timing]
+    names = LIMITS.keys - %i[half_close spool_directory underscore_headers trust proxy_protocol early_hints
+                             server_timing]
     ["none", "0", 0, :none].each do |off|
       settings = build({}, **names.to_h { |name| [name, off] })
       names.each { |name| assert_equal [nil, :flag], [settings.public_send(name), settings.origin(name)], name }

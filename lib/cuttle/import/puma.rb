@@ -17,7 +17,6 @@ module Cuttle
       # Word => why it has no equivalent, or a Proc of its arguments that returns our lines: [[word, argument, …], …].
       WORDS = {
         "queue_requests" => "the event loop always reads whole requests before a thread gets them; leave it out",
-        "early_hints" => "rack.early_hints is always there; leave it out",
         "wait_for_less_busy_worker" => "a worker always leaves connections to one that is less busy; leave it out",
         "drain_on_shutdown" => "what waits in the backlog at a stop is always answered; leave it out",
         "mutate_stdout_and_stderr_to_sync_on_write" => "output is always written at once; leave it out",

@@ -22,7 +22,7 @@ module Cuttle
         "client_body_buffer_size" => "large bodies go to an unnamed file by themselves; leave it out",
         "rewindable_input" => "rack.input is always rewindable; leave it out",
         "default_middleware" => "no middleware is added; leave it out",
-        "early_hints" => "rack.early_hints is always there; leave it out",
+        "early_hints" => ->(on) { [["early_hints", on]] },
         "after_worker_exit" => "the supervisor reports on standard error how a worker ended",
         "after_worker_ready" => "the nearest hook is before_worker_boot, which runs before a worker accepts",
         "worker_exec" => "workers are forked, and execute nothing"

@@ -29,8 +29,7 @@ module Cuttle
           yields: :port,
           joined: lambda { |uris, settings, others|
             others.key?(:port) ? uris | Settings.row(:binds).otherwise(settings) : uris
-          },
-          help: "tcp://host:port, ssl://host:port?… or unix:///path; may be repeated",
+          }, help: "tcp://host:port, ssl://host:port?… or unix:///path; may be repeated",
           readme: "`tcp://host:port` (`tcp://[::1]:9292`), `unix:///path`, both with " \
                   "[options](docs/deployment.md#listeners), or `ssl://host:port?cert=FILE&key=FILE` " \
                   "([TLS](docs/tls.md)); may be repeated" },
@@ -42,8 +41,7 @@ module Cuttle
           readme: "serve https with [a local certificate](docs/tls.md#in-development), which is made if there is " \
                   "none" },
         { name: :bind_to_activated_sockets, kind: :activated, flags: ["--bind-to-activated-sockets[=only]"],
-          default: "off",
-          help: "listen on all sockets that systemd passes; only: on no others",
+          default: "off", help: "listen on all sockets that systemd passes; only: on no others",
           readme: "listen on all sockets that systemd passes, and with `=only` on no others" },
         { name: :trust, kind: :networks, flags: ["--trust ADDRESS"], repeated: true, default: "none", source: true,
           help: "a trusted proxy: an address, a network, unix or private",
@@ -64,21 +62,18 @@ module Cuttle
           joined: ->(given, _, _) { given == :auto ? Cluster::Cpus.count : given },
           help: "processes to fork; auto: one for each usable CPU; 0: none",
           readme: "processes to fork; `auto`: [one for each CPU](docs/deployment.md#workers-and-threads); 0: none" },
-        { name: :preload, kind: :on_off, flags: ["--[no-]preload"], default: "on",
-          words: %w[preload_app preload_app!],
+        { name: :preload, kind: :on_off, flags: ["--[no-]preload"], default: "on", words: %w[preload_app preload_app!],
           help: "load the app before the fork, so that workers share its memory" },
         { name: :warmup, kind: :on_off, flags: ["--[no-]warmup"],
           # It takes time at each start, and a program under development starts often.
           default: ->(settings) { settings.workers.positive? || settings.environment != "development" },
-          tells: "on; off in development with -w 0",
-          help: "collect garbage when the app is loaded",
+          tells: "on; off in development with -w 0", help: "collect garbage when the app is loaded",
           readme: "collect garbage, and compact memory (Ruby 3.3), once the app is loaded, before the fork; see " \
                   "[memory](docs/memory.md)" },
         { name: :malloc_arenas, kind: [:optional, :count, "arenas"], flags: ["--malloc-arenas N"],
           # Ruby code of one ractor never runs on two threads at once; one more for native threads.
           default: ->(settings) { settings.ractors + 1 }, tells: "2; with --ractors N: N + 1",
-          variables: %w[MALLOC_ARENA_MAX],
-          help: "the maximum number of arenas in glibc's malloc",
+          variables: %w[MALLOC_ARENA_MAX], help: "the maximum number of arenas in glibc's malloc",
           readme: "the maximum number of arenas in glibc's malloc; with few arenas, memory grows less; see " \
                   "[memory](docs/memory.md#the-allocator)" },
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
@@ -96,8 +91,7 @@ module Cuttle
           default: lambda { |settings|
             auto = settings.threads.is_a?(Engines::Auto)
             [Memory.threads(settings.workers, Engines::Auto::MOST), Engines::Auto::LEAST].max if auto
-          },
-          tells: "database pool's size, or 5; up to 64", help: "thread limit per process with -t auto" },
+          }, tells: "database pool's size, or 5; up to 64", help: "thread limit per process with -t auto" },
         { name: :ractors, kind: [:whole, 1..1024, "a number of ractors from 1 to 1024"], flags: ["--ractors N"],
           default: ->(settings) { settings.traits.ractors? ? Cluster::Cpus.count : 1 }, engine: true,
           tells: "one for each usable CPU", help: "number of ractors (engine ractors)" },
@@ -114,8 +108,10 @@ module Cuttle
           words: %w[keep_alive enable_keep_alives],
           # A process that serves one connection at a time serves no other client while it keeps one open.
           default: ->(settings) { settings.traits.evented? || settings.traits.pooled? },
-          tells: "on; off if a process serves one client at a time",
-          help: "let connections persist" },
+          tells: "on; off if a process serves one client at a time", help: "let connections persist" },
+        { name: :early_hints, kind: :on_off, flags: ["--[no-]early-hints"], default: "off", source: true,
+          help: "let the app send 103 responses (rack.early_hints)",
+          readme: "let the app send [103 responses](docs/deployment.md#early-hints) (`rack.early_hints`)" },
         { name: :like, kind: [:name, "server", -> { LIKES.keys }], flags: ["--like SERVER"],
           help: "use the model and the defaults of that server, see below",
           readme: "use the model and the defaults of that server" }
@@ -128,8 +124,7 @@ module Cuttle
         { name: :directory, kind: [:directory, false], flags: ["--dir DIR"],
           help: "the directory to serve in; PATH is relative to it" },
         { name: :tag, kind: :text, flags: ["--tag NAME"], default: ->(_settings) { File.basename(Dir.pwd) },
-          tells: "the name of the directory",
-          help: "a name that the titles of the processes show" },
+          tells: "the name of the directory", help: "a name that the titles of the processes show" },
         { name: :docroot, kind: :text, flags: ["--docroot DIR"],
           default: ->(settings) { settings.path if settings.path && File.directory?(settings.path) },
           help: "serve the files in DIR; the app gets the other requests" },

@@ -111,7 +111,7 @@ module EngineContract
         threads = ["-t", "auto", "--max-threads", THREADS.to_s] if auto
         in_ractors = ractors.positive? ? ["--ractors", ractors.to_s] : []
         ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", tls ? TlsFiles.uri : "tcp://127.0.0.1:0", "--keep-alive",
-         "--engine", engine, "-w", workers.to_s, *in_ractors, *threads, *TIMES, *flags]
+         "--engine", engine, "-w", workers.to_s, "--early-hints", *in_ractors, *threads, *TIMES, *flags]
       end
 
       def gates

@@ -124,7 +124,7 @@ class Sides
   def start(core, backend)
     before = ENV.fetch("CUTTLE_BACKEND", nil)
     ENV["CUTTLE_BACKEND"] = backend
-    Watched.new(engine: @engine, core: core, **(core == "native" ? {} : @others)).start
+    Watched.new(engine: @engine, core: core, early_hints: true, **(core == "native" ? {} : @others)).start
   ensure
     ENV["CUTTLE_BACKEND"] = before
   end

@@ -21,10 +21,11 @@ module Cuttle
         end
 
         # +model+: the Hash that each env starts as; +listener+: the first one, for requests without an authority;
-        # +trust+: whether any peer is trusted
-        def initialize(model, listener, underscores:, trust:)
+        # +limits+: the Limits; +trust+: whether any peer is trusted
+        def initialize(model, listener, limits:, trust:)
           @model = model
-          @underscores = underscores
+          @underscores = limits.underscore_headers
+          @early_hints = limits.early_hints
           @trust = trust
           @local_name, @local_port = local(listener)
           @keys = {}.freeze
@@ -59,7 +60,8 @@ module Cuttle
           env["REQUEST_URI"] = head.target
           env["SERVER_PROTOCOL"] = head.minor.zero? ? "HTTP/1.0" : "HTTP/1.1"
           env["REMOTE_ADDR"] = address
-          env["rack.hijack"] = env["rack.early_hints"] = env["cuttle.ledger"] = exchange
+          env["rack.hijack"] = env["cuttle.ledger"] = exchange
+          env["rack.early_hints"] = exchange if @early_hints
           env["rack.response_finished"] = []
           env["rack.after_reply"] = []
         end

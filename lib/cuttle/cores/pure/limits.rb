@@ -7,7 +7,7 @@ module Cuttle
       class Limits
         TIMES = %i[header_timeout body_timeout idle_timeout write_timeout drain_grace queue_timeout app_timeout].freeze
         NUMBERS = %i[min_rate max_body max_requests max_connections write_ahead max_spool max_queue].freeze
-        FLAGS = %i[keep_alive underscore_headers server_timing].freeze
+        FLAGS = %i[keep_alive underscore_headers early_hints server_timing].freeze
         OTHERS = %i[half_close].freeze
         NAMES = (TIMES + NUMBERS + FLAGS + OTHERS).freeze
         LONGEST = 1e9 # seconds

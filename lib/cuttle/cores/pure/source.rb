@@ -52,7 +52,7 @@ module Cuttle
           @trust = Trust.of(trust)
           @proxied = proxied(proxy_protocol)
           @spool = Spool.new(spool_directory, @limits.max_spool)
-          @env = Env.new(env, listeners.first, underscores: @limits.underscore_headers, trust: !@trust.nil?)
+          @env = Env.new(env, listeners.first, limits: @limits, trust: !@trust.nil?)
           @parser = parser || Http::Parsers::Pure
           @scoreboard = scoreboard if scoreboard&.place
           @hijacked = hijacked
