@@ -27,6 +27,7 @@ module Cuttle
       @inherited = Listeners::Inherited.take(report: method(:report), borrowed: rehearsal)
       @heritage = Cluster::Heritage.take
       bear { pid_file.claim } unless rehearsal
+      @directory = Restart::Directory.new(@settings.directory)
       @restart = noted # what was handed over is out of the environment
       prepare
       rehearsal ? rehearse : serve
@@ -37,7 +38,7 @@ module Cuttle
     private
 
     def noted
-      Restart.noted(report: method(:report), **(@host ? @host.commands : {}))
+      Restart.noted(report: method(:report), directory: @directory, **(@host ? @host.commands : {}))
     end
 
     # Call it before there are threads. If an operator configures glibc itself, other than with the setting's variable,

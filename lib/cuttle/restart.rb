@@ -6,8 +6,10 @@ module Cuttle
   # A hot restart: this process executes its own command line again, with the present program and configuration. It
   # keeps its pid and its listeners, so no connection is refused. First a rehearsal in another process shows that the
   # program boots; if it does not, nothing changes. The environment is that of the start, without what this program or
-  # its app has changed.
+  # its app has changed, but with what the hook before_restart changes.
   class Restart
+    autoload :Directory, "cuttle/restart/directory"
+
     # Set for the process of a rehearsal.
     REHEARSAL = "CUTTLE_REHEARSAL"
 
@@ -37,10 +39,10 @@ module Cuttle
       true
     end
 
-    # Notes how this process was started. Make it before anything changes that: the title, the directory. nil for a
-    # Ruby that can't execute itself, and without a +command+. +report+ takes one line for the user. +command+ and
-    # +rehearsal+ are other command lines for a restart and its rehearsal, as Arrays.
-    def self.noted(report:, command: command_line, rehearsal: command)
+    # Notes how this process was started. Make it before anything changes that, such as the title. nil for a Ruby that
+    # can't execute itself, and without a +command+. +report+ takes one line for the user, +directory+ is a Directory.
+    # +command+ and +rehearsal+ are other command lines for a restart and its rehearsal, as Arrays.
+    def self.noted(report:, directory:, command: command_line, rehearsal: command)
       new(command, rehearsal, directory, report) if command && Process.respond_to?(:fork)
     end
 
@@ -63,15 +65,6 @@ module Cuttle
       []
     end
     private_class_method :system_words
-
-    # The name of the directory with its symbolic links, because a link may point to a newer release later.
-    def self.directory
-      name = ENV["PWD"]
-      name && File.identical?(name, ".") ? name : Dir.pwd
-    rescue SystemCallError
-      Dir.pwd
-    end
-    private_class_method :directory
 
     def initialize(command, rehearsal, directory, report)
       @command = command
@@ -110,10 +103,20 @@ module Cuttle
       @listeners = @listeners.copy
     end
 
+    # Calls the block, the hook before_restart. The new program also gets what it changes in ENV.
+    def with_changes_to_env
+      before = ENV.to_h
+      yield
+    ensure
+      after = ENV.to_h
+      @environment.merge!(after.reject { |name, value| before[name] == value })
+      (before.keys - after.keys).each { |name| @environment.delete(name) }
+    end
+
     # Executes the program, with +variables+ added to its environment. Returns only if the system can't.
     def exec(variables = {})
-      Dir.chdir(@directory)
-      environment = { **@environment, AGAIN => Process.pid.to_s, **@listeners.inheritance, **variables }
+      Dir.chdir(@directory.start)
+      environment = { **@directory.follow(@environment), AGAIN => Process.pid.to_s, **@listeners.inheritance, **variables }
       deaf do
         @pid_file.over_exec do |files|
           @listeners.keep_over_exec do
@@ -138,14 +141,15 @@ module Cuttle
 
     # The command is never run by a shell.
     def program(command)
-      [[command.first, command.first], *command.drop(1)]
+      ruby, *words = @directory.follow_program(command)
+      [[ruby, ruby], *words]
     end
 
     # The rehearsal's pid. It gets copies: a core that serves closes its own descriptors in each child.
     def rehearse(listeners)
       kept = listeners.sockets.to_h { |socket| [socket.fileno, socket.fileno] }
-      environment = { **@environment, REHEARSAL => Process.pid.to_s, **listeners.inheritance }
-      spawn(environment, *program(@rehearsal), **kept, chdir: @directory, unsetenv_others: true)
+      environment = { **@directory.follow(@environment), REHEARSAL => Process.pid.to_s, **listeners.inheritance }
+      spawn(environment, *program(@rehearsal), **kept, chdir: @directory.start, unsetenv_others: true)
     ensure
       listeners.close_copies
     end

@@ -221,7 +221,7 @@ module Cuttle
     def restart
       @restart.keep
       Notify.reloading("restarting")
-      @hooks.attempt(:before_restart)
+      @restart.with_changes_to_env { @hooks.attempt(:before_restart) }
       @restarting = true
       :stop
     end

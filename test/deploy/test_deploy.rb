@@ -121,6 +121,12 @@ class TestDeploy < Minitest::Test
     assert_equal order.compact.sort, order
   end
 
+  # systemd does not set PWD, so a restart would not know the name of a link.
+  def test_the_service_knows_its_directory_by_name
+    lines = File.readlines("#{DEPLOY}/cuttle.service", chomp: true)
+    assert_includes lines, "Environment=PWD=#{service("WorkingDirectory")}"
+  end
+
   def test_the_units
     skip "systemd-analyze is not installed (Debian package systemd)" unless program("systemd-analyze")
 

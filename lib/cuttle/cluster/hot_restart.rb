@@ -33,7 +33,7 @@ module Cuttle
       # Becomes the new program. Returns if the system can't execute it. It also returns if, after before_restart, the
       # block says that the server must stop.
       def execute
-        @cluster.hooks.attempt(:before_restart)
+        @restart.with_changes_to_env { @cluster.hooks.attempt(:before_restart) }
         return if yield
 
         Notify.reloading("restarting")
