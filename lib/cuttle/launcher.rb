@@ -140,8 +140,8 @@ module Cuttle
     end
 
     def cluster
-      @membership = Cluster::Membership.new(settings: @settings, listeners: @listeners, hooks: @hooks,
-                                            report: method(:report), redirection: redirection)
+      @membership = Cluster::Membership.new(settings: @settings, directory: @directory, listeners: @listeners,
+                                            hooks: @hooks, report: method(:report), redirection: redirection)
       @membership.keep(*[pid_file, @host].compact)
       Cluster.new(method(:app), @membership, heritage: @heritage, restart: @restart, renewable: @app.nil?)
     end

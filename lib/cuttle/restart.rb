@@ -116,7 +116,8 @@ module Cuttle
     # Executes the program, with +variables+ added to its environment. Returns only if the system can't.
     def exec(variables = {})
       Dir.chdir(@directory.start)
-      environment = { **@directory.follow(@environment), AGAIN => Process.pid.to_s, **@listeners.inheritance, **variables }
+      environment = { **@directory.follow(@environment), AGAIN => Process.pid.to_s, **@listeners.inheritance,
+                      **variables }
       deaf do
         @pid_file.over_exec do |files|
           @listeners.keep_over_exec do

@@ -19,7 +19,7 @@ class TestMoulds < Minitest::Test
 
   # Loads no app.
   class Forge
-    def live(commands)
+    def live(commands, _directory)
       commands.read
       exit!(0)
     end

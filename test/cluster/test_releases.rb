@@ -40,6 +40,36 @@ class TestReleases < Minitest::Test
     end
   end
 
+  # Without --prune-bundler the gems stay. Their files are still needed then.
+  def test_usr1_follows_the_link
+    { %w[--prune-bundler] => "2 2.0", [] => "2 1.0" }.each do |options, answer|
+      serve("-w", "2", *options, env: { "PWD" => current }) do |process|
+        deploy(process, "USR1", answer, from: (options.any? ? "1" : "0"))
+        eventually("its end") { process.err.include?("phased restart: done") && process.workers.length == 2 }
+        eventually("its mould only") { process.moulds.one? }
+        Process.kill("KILL", mould = process.moulds.first)
+        eventually("the next mould") { (process.moulds - [mould]).one? }
+        Process.kill("TTIN", process.pid)
+        eventually("a worker of it") { process.workers.length == 3 }
+        places = [*process.workers, *process.moulds].map { |pid| File.readlink("/proc/#{pid}/cwd") }
+        assert_equal ["#{@directory}/releases/2"], places.uniq
+        assert_equal answer, get(process).body
+        deploy(process, "USR1", "3 3.0", from: "2") if options.any?
+      end
+    end
+  end
+
+  # As a shell's link that a deployment has broken.
+  def test_usr1_without_a_directory_changes_nothing
+    serve("-w", "1", env: { "PWD" => current }) do |process|
+      File.unlink(current)
+      Process.kill("USR1", process.pid)
+      eventually("the report") { process.err.match?(/^cuttle: phased restart: No such file or directory/) }
+      assert_equal "1 1.0", get(process).body
+      deploy(process, "USR1", "2 1.0", from: "0")
+    end
+  end
+
   # Puma's users set BUNDLE_GEMFILE there.
   def test_before_restart_may_change_the_environment
     [0, 1].each do |workers|

@@ -29,10 +29,10 @@ module Cuttle
         warm_up
       end
 
-      # Runs a process that was forked to be a mould, and the workers forked from it. Obeys the supervisor until the
-      # supervisor closes the pipe. Does not return.
-      def live(commands)
-        as_mould { load_with_bundle }
+      # Runs a process that was forked to be a mould, and the workers forked from it. They work in +directory+, or where
+      # the supervisor does. Obeys the supervisor until the supervisor closes the pipe. Does not return.
+      def live(commands, directory = nil)
+        as_mould { load_in(directory) }
         while (ticket = obey_commands(commands))
           commands.close
           commands = become(*ticket)
@@ -78,8 +78,13 @@ module Cuttle
         exit SAID
       end
 
-      def load_with_bundle
-        Bundle.renew if @cluster.settings.prune_bundler
+      # Without --prune-bundler the bundle stays the supervisor's.
+      def load_in(directory)
+        Dir.chdir(directory) if directory
+        if @cluster.settings.prune_bundler
+          ENV.update(@cluster.directory.follow(ENV.to_h)) if directory
+          Bundle.renew
+        end
         load
       end
 

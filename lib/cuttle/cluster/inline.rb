@@ -12,6 +12,7 @@ module Cuttle
 
       def pid = nil
       def phase = 0
+      def directory = nil
       def loaded? = true
       def closed? = false
       def dead? = false

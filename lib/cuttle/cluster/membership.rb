@@ -7,11 +7,13 @@ module Cuttle
       # Signals that mean nothing to a mould or a worker, but that a terminal or an operator may send to all processes.
       FOREIGN = %w[TTIN TTOU USR1 USR2].freeze
 
-      attr_reader :settings, :listeners, :hooks, :report, :redirection, :scoreboard, :wire, :supervisor, :handover
+      attr_reader :settings, :directory, :listeners, :hooks, :report, :redirection, :scoreboard, :wire, :supervisor,
+                  :handover
 
-      # +report+ takes one line for the user.
-      def initialize(settings:, listeners:, hooks:, report:, redirection:)
+      # +report+ takes one line for the user. +directory+ is a Restart::Directory.
+      def initialize(settings:, directory:, listeners:, hooks:, report:, redirection:)
         @settings = settings
+        @directory = directory
         @listeners = listeners
         @hooks = hooks
         @report = report

@@ -9,12 +9,13 @@ module Cuttle
       # Seconds that a mould that hangs has to print its backtraces.
       LAST_WORDS = 1
 
-      attr_reader :pid, :phase
+      attr_reader :pid, :phase, :directory
 
-      # +pid+: of a process that is a mould already.
-      def initialize(phase, pid = nil)
+      # +pid+: of a process that is a mould already. +directory+: where it works; nil: where the supervisor does.
+      def initialize(phase, pid = nil, directory: nil)
         @phase = phase
         @pid = pid
+        @directory = directory
       end
 
       # Forks the mould. Returns self. The block runs in it, gets the end of the pipe to read commands from, and must

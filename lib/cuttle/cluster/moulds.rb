@@ -47,7 +47,7 @@ module Cuttle
       # Asks a worker to become the next mould, once it has answered its requests. Returns the Mould. Raises
       # SystemCallError if the worker can't be asked; then nothing has changed.
       def appoint(slot)
-        @appointed = Mould.new(@phase + 1).succeed(slot.pid, @cluster.handover)
+        @appointed = Mould.new(@phase + 1, directory: @current.directory).succeed(slot.pid, @cluster.handover)
         @cluster.keep(@appointed)
         @workers.retire(slot, Signals::SUCCEED)
         @appointed
@@ -59,16 +59,19 @@ module Cuttle
         @appointed = nil
       end
 
-      # Begins a phased restart.
+      # Begins a phased restart. The new mould works where the name of the directory leads now, to a newer release.
       def renew
         return wait_for_refork if @renewal&.warm?
         return @cluster.report.call("a phased restart is under way already") if @renewal
 
         @wanted = false
+        release = @cluster.directory.real
         @cluster.report.call("phased restart: loading the app")
         @phase += 1
-        @renewal = Renewal.new(@workers, cast)
+        @renewal = Renewal.new(@workers, cast(release))
         @patience = @cluster.settings.worker_boot_timeout&.+(Cuttle.now)
+      rescue SystemCallError => error # no such directory, or no memory or processes left at the moment
+        @cluster.report.call("phased restart: #{error.message}")
       end
 
       # The Relief of a phased restart, or of a refork, whose new worker is not there yet; nil if there is none.
@@ -132,11 +135,12 @@ module Cuttle
         [@current, @former, @renewal&.mould].compact.uniq
       end
 
-      # On a system that adopts no orphans, workers must be children of this process.
-      def cast
+      # On a system that adopts no orphans, workers must be children of this process. A mould that takes the place of
+      # another works in the same directory, so that it has the code of the workers.
+      def cast(directory = @current&.directory)
         return Inline.new(@forge) unless Cores.fetch(@cluster.settings.core).adopt_orphans
 
-        mould = Mould.new(@phase).start { |commands| @forge.live(commands) }
+        mould = Mould.new(@phase, directory: directory).start { |commands| @forge.live(commands, directory) }
         @cluster.keep(mould)
         mould
       end
