@@ -77,7 +77,7 @@ module Cuttle
       status = run_process(@settings.workers.zero? ? alone : cluster)
       return status unless status == :restart
 
-      @restart.exec
+      @restart.exec(otherwise: "the server ends") # it has stopped
       1
     end
 
@@ -104,8 +104,10 @@ module Cuttle
       raise Error, "#{plugin.class.name}: #{Error.line(error)}"
     end
 
+    # After a hot restart systemd watches this process already.
     def alone
-      Worker.new(server, report: method(:report), hooks: @hooks, redirection: redirection, restart: @restart,
+      loaded = @again ? Notify::Heartbeat.new.during { server } : server
+      Worker.new(loaded, report: method(:report), hooks: @hooks, redirection: redirection, restart: @restart,
                          release: method(:release))
     end
 

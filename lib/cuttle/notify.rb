@@ -29,9 +29,26 @@ module Cuttle
         @due = now + @every
       end
 
+      # Calls the block, which may take long, while another thread sends signs of life.
+      def during
+        thread = @every && Thread.new { keep_alive }
+        yield
+      ensure
+        thread&.kill&.join
+      end
+
       # Seconds until the next sign of life; nil if systemd expects none.
       def wake_in(now)
         [@due - now, 0].max if @every
+      end
+
+      private
+
+      def keep_alive
+        loop do
+          Notify.alive
+          sleep @every
+        end
       end
     end
 

@@ -113,20 +113,21 @@ module Cuttle
       (before.keys - after.keys).each { |name| @environment.delete(name) }
     end
 
-    # Executes the program, with +variables+ added to its environment. Returns only if the system can't.
-    def exec(variables = {})
+    # Executes the program, with +variables+ added to its environment. Returns only if the system can't, and reports
+    # that and +otherwise+, which says what happens then.
+    def exec(variables = {}, otherwise: "continues as before")
       Dir.chdir(@directory.start)
-      environment = { **@directory.follow(@environment), AGAIN => Process.pid.to_s, **@listeners.inheritance,
-                      **variables }
+      all = environment(AGAIN => Process.pid.to_s, **@listeners.inheritance, **variables)
+      Notify.alive if Notify.watchdog # the program begins with the full time
       deaf do
         @pid_file.over_exec do |files|
           @listeners.keep_over_exec do
-            Process.exec({ **environment, **files }, *program(@command), unsetenv_others: true)
+            Process.exec({ **all, **files }, *program(@command), unsetenv_others: true)
           end
         end
       end
     rescue SystemCallError => error
-      @report.call("hot restart: #{error.message}; continues as before")
+      @report.call("hot restart: #{error.message}; #{otherwise}")
     end
 
     private
@@ -140,6 +141,8 @@ module Cuttle
       before.each { |name, handler| trap(name, handler) }
     end
 
+    def environment(added) = { **@directory.follow(@environment), **added }
+
     # The command is never run by a shell.
     def program(command)
       ruby, *words = @directory.follow_program(command)
@@ -149,8 +152,8 @@ module Cuttle
     # The rehearsal's pid. It gets copies: a core that serves closes its own descriptors in each child.
     def rehearse(listeners)
       kept = listeners.sockets.to_h { |socket| [socket.fileno, socket.fileno] }
-      environment = { **@directory.follow(@environment), REHEARSAL => Process.pid.to_s, **listeners.inheritance }
-      spawn(environment, *program(@rehearsal), **kept, chdir: @directory.start, unsetenv_others: true)
+      all = environment(REHEARSAL => Process.pid.to_s, **listeners.inheritance)
+      spawn(all, *program(@rehearsal), **kept, chdir: @directory.start, unsetenv_others: true)
     ensure
       listeners.close_copies
     end

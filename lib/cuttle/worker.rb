@@ -241,7 +241,7 @@ module Cuttle
 
     def give_up(status)
       close_websockets(HASTE) unless status == 130
-      @restart.exec if restarting?
+      @restart.exec(otherwise: "the server ends") if restarting?
       @parent ? @pulse.beat : Thread.new { part }.join(LAST)
       @release.call
       exit!(status)

@@ -66,7 +66,7 @@ class TestImports < Minitest::Test
     "control_groups" => [],
     "memory" => %w[control_groups],
     "backtraces" => [],
-    "restart" => %w[signals],
+    "restart" => %w[signals notify],
     "ruby_file" => [],
     "import" => %w[configuration ruby_file],
     "watchdog" => [],
@@ -78,7 +78,7 @@ class TestImports < Minitest::Test
     "control" => %w[settings listeners server signals stats telemetry ledger], # it is a server, whose app is its own
     "cluster" => %w[control_groups cores engines memory server worker signals notify backtraces stats ledger warmup],
     "launcher" => %w[engines hooks database_pools restart redirection settings listeners cores rack server worker
-                     cluster control pid_file signals backtraces],
+                     cluster control pid_file signals notify backtraces],
     "cli" => ROOMS.keys
   }.freeze
 

@@ -96,6 +96,20 @@ class TestRestarts < Minitest::Test
     end
   end
 
+  # It has stopped by then.
+  def test_an_only_process_that_can_not_be_executed_ends
+    away = "#{@directory}.away"
+    File.write("#{@directory}/cuttle.rb", "before_restart { File.rename(#{@directory.inspect}, #{away.inspect}) }")
+    serving_process("-w", "0", "-C", "#{@directory}/cuttle.rb", chdir: @directory) do |process|
+      Process.kill("USR2", process.pid)
+      eventually("the end") { !process.running? }
+      assert_equal 1, process.status.exitstatus
+      assert_match(/^cuttle: hot restart: No such file.*; the server ends$/, process.err)
+    end
+  ensure
+    File.rename(away, @directory) if File.exist?(away)
+  end
+
   def test_hot_restarts_in_a_row
     serve("-w", "1") do |process|
       descriptors = open_in(process.pid)

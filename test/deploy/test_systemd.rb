@@ -42,6 +42,30 @@ class TestSystemd < Minitest::Test
     end
   end
 
+  # The only process loads the app when systemd watches it already. The rehearsal is another process.
+  def test_signs_of_life_while_a_restart_loads_the_app
+    File.write("#{@directory}/config.ru", <<~RUBY)
+      Dir.chdir(#{@directory.inspect})
+      if File.exist?("pid") && File.read("pid") == Process.pid.to_s
+        File.write("loads", "")
+        sleep 0.01 until File.exist?("go")
+      end
+      run ->(_) { [200, {}, []] }
+    RUBY
+    notifying("-w", "0", app: "#{@directory}/config.ru", "WATCHDOG_USEC" => "100000") do |process|
+      heard("READY=1")
+      File.write("#{@directory}/pid", process.pid.to_s)
+      Process.kill("USR2", process.pid)
+      eventually("the load") { File.exist?("#{@directory}/loads") }
+      heard("RELOADING=1")
+      take
+      @heard.clear
+      3.times { heard("WATCHDOG=1") }
+      File.write("#{@directory}/go", "")
+      heard("READY=1")
+    end
+  end
+
   # systemd does not know a worker as a server, and a watchdog for another process does not apply here.
   def test_a_watchdog_of_another_process
     notifying("-w", "1", "WATCHDOG_USEC" => "100000", "WATCHDOG_PID" => "1") do |process|
@@ -71,12 +95,12 @@ class TestSystemd < Minitest::Test
   private
 
   # A server, once it has begun.
-  def notifying(*arguments, **env)
+  def notifying(*arguments, app: HELLO, **env)
     @all = []
     @heard = []
     env = { "NOTIFY_SOCKET" => "#{@directory}/notify", "WATCHDOG_USEC" => nil, "WATCHDOG_PID" => nil, **env }
     arguments.push("-b", "tcp://127.0.0.1:0") unless arguments.include?("-b")
-    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", HELLO, *arguments], env: env)
+    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", app, *arguments], env: env)
     yield process
   ensure
     process&.finish
