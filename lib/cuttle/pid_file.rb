@@ -13,7 +13,7 @@ module Cuttle
     autoload :Held, "cuttle/pid_file/held"
     autoload :State, "cuttle/pid_file/state"
 
-    # The descriptors that the image before an exec still has open: PID:FD,FD.
+    # The files that the image before an exec still has open: PID, then a line "FD:PATH" for each.
     HANDED_OVER = "CUTTLE_PID_FILES"
 
     # The pid of the server that holds the pidfile or state file at +path+. nil if none does: the file is missing, or
@@ -30,7 +30,7 @@ module Cuttle
     # Writes the files that are wanted. Raises Error, and holds none, if another server holds one of them, or if one
     # can't be written.
     def claim
-      handed_over.each { |file| wanted.find { |held| held.adopt(file) } }
+      handed_over.each { |file, path| take(file, path) }
       @pid&.write("#{Process.pid}\n")
       @state&.write(State.text)
     rescue Error
@@ -48,7 +48,8 @@ module Cuttle
     def over_exec
       files = held.map(&:file)
       files.each { |file| file.close_on_exec = false }
-      yield files.empty? ? {} : { HANDED_OVER => "#{Process.pid}:#{files.map(&:fileno).join(",")}" }
+      lines = held.map { |each| "#{each.file.fileno}:#{each.path}" }
+      yield files.empty? ? {} : { HANDED_OVER => [Process.pid, *lines].join("\n") }
     ensure
       files&.each { |file| file.close_on_exec = true }
     end
@@ -73,12 +74,21 @@ module Cuttle
       wanted.select(&:file)
     end
 
-    # The open files of this process' last image. Descriptors that are none stay as they are.
+    # A file at a path that is not wanted any more goes.
+    def take(file, path)
+      return if wanted.find { |held| held.adopt(file) }
+
+      former = Held.new(path, nil, nil)
+      former.release if former.adopt(file)
+    end
+
+    # [open file, path] of each file that this process' last image held. Descriptors that are none stay as they are.
     def handed_over
-      pid, numbers = ENV.delete(HANDED_OVER)&.split(":", 2)
+      pid, *lines = ENV.delete(HANDED_OVER).to_s.split("\n")
       return [] unless pid.to_i == Process.pid
 
-      numbers.split(",").map { |number| File.for_fd(Integer(number), autoclose: false) }
+      lines.map { |line| line.split(":", 2) }
+           .map { |number, path| [File.for_fd(Integer(number), autoclose: false), path.to_s] }
     rescue ArgumentError, SystemCallError
       []
     end

@@ -195,6 +195,36 @@ class TestPidFile < Minitest::Test
     assert_equal "unix:///2", state["control_url"]
   end
 
+  # The new program's configuration names other files.
+  def test_an_exec_to_other_paths
+    ready, tell = IO.pipe
+    program = "#{@directory}/program.rb"
+    File.write(program, <<~RUBY)
+      path, again = ARGV
+      options = { pidfile: path, state_path: path + ".state" }
+      file = Cuttle::PidFile.new(Cuttle::Settings.build(variables: {}, **options)).tap(&:claim)
+      file.over_exec { |variables| exec(variables, *#{ruby.inspect}, __FILE__, path + "2") } if again
+      $stdout.write(Dir["/proc/self/fd/*"].count { |fd| File.readlink(fd).start_with?(path.chop) rescue false }, "\n")
+      $stdout.flush
+      sleep
+    RUBY
+    @children << pid = spawn(*ruby, program, @path, "again", out: tell)
+    assert_equal "2\n", ready.gets, "descriptors that are open"
+    assert_equal %w[program.rb server.pid2 server.pid2.state], Dir.children(@directory).sort
+    assert_equal pid, Cuttle::PidFile.owner("#{@path}2")
+  end
+
+  # Somebody else has taken the path meanwhile.
+  def test_a_former_path_that_is_not_ours
+    File.write(@state, "#{Process.ppid}\n")
+    file = File.open(@state)
+    file.autoclose = false
+    ENV[Cuttle::PidFile::HANDED_OVER] = "#{Process.pid}\n#{file.fileno}:#{@state}"
+    claimed(state_path: nil).release
+    assert_equal ["state"], Dir.children(@directory)
+    assert_raises(Errno::EBADF) { file.stat }
+  end
+
   def test_an_exec_that_fails_changes_nothing
     file = claimed
     assert_raises(Errno::ENOENT) { file.over_exec { exec("/no/such") } }
@@ -206,7 +236,9 @@ class TestPidFile < Minitest::Test
 
   # Another program's variable, or one that an app inherited.
   def test_descriptors_that_are_none
-    ["x", "#{Process.pid}:x", "#{Process.pid}:0,987654", "#{Process.ppid}:0"].each do |value|
+    pid = Process.pid
+    ["x", "#{pid}:x", "#{pid}:0,987654", "#{Process.ppid}:0", "#{pid}\nx", "#{pid}\n0:#{@path}\n987654:#{@path}",
+     "#{pid}\n0", "#{Process.ppid}\n0:#{@path}"].each do |value|
       ENV[Cuttle::PidFile::HANDED_OVER] = value
       claimed.release
       assert_nil ENV.fetch(Cuttle::PidFile::HANDED_OVER, nil)

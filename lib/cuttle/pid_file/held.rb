@@ -56,8 +56,8 @@ module Cuttle
         end
       end
 
-      # The open file; nil while this process holds none.
-      attr_reader :file
+      # The open file (nil while this process holds none), and where it is.
+      attr_reader :file, :path
 
       # +name+ says in messages what the file is; +mode+ are its permissions.
       def initialize(path, name, mode)
