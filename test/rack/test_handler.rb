@@ -130,6 +130,17 @@ class TestHandler < Minitest::Test
     end
   end
 
+  # rackup itself ends with 0, and still removes its pidfile.
+  def test_the_exit_status_of_a_server_that_failed
+    app = "File.write('cuttle.rb', \"before_fork { raise 'torn' }\"); run ->(_env) { [200, {}, []] }"
+    rackup(app, "-P", "pid", "-O", "Workers=1", "-O", "Config=cuttle.rb") do |process, directory|
+      eventually("the end") { !process.running? }
+      assert_equal 1, process.status.exitstatus, process.err
+      assert_match(/^cuttle: cuttle.rb:1: before_fork: torn/, process.err)
+      refute_path_exists "#{directory}/pid"
+    end
+  end
+
   def test_rackup_with_an_option_that_is_wrong
     rackup("run ->(_env) { [200, {}, []] }", "-O", "Engine=jet") do |process|
       eventually("the end") { !process.running? }

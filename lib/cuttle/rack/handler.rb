@@ -36,11 +36,16 @@ module Cuttle
       end
 
       class << self
-        # Serves +app+ until a signal stops it. Yields nothing: a running server can't be configured.
+        # Serves +app+ until a signal stops it. Yields nothing: a running server can't be configured. Returns the exit
+        # status. rackup and Rails drop it, so if it is not 0 the process exits here, as at an Error. But a program that
+        # serves in a thread of its own goes on.
         def run(app, **options)
           configuration = file(options)
-          Launcher.new(settings(options, configuration), app: app, configuration: configuration,
-                                                         host: Host.new(commands(options), options[:pid])).run
+          host = Host.new(commands(options), options[:pid])
+          status = Launcher.new(settings(options, configuration), app: app, configuration: configuration,
+                                                                  host: host).run
+          exit status unless status.zero? || Thread.current != Thread.main
+          status
         rescue Error => error
           abort "cuttle: #{error.message}"
         end
