@@ -184,7 +184,8 @@ VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts)
  * limits::     keep_alive, header_timeout, body_timeout, idle_timeout, write_timeout, drain_grace (seconds), min_rate
  *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, max_spool (octets),
  *              half_close ("answer" or "drop"), underscore_headers, early_hints, max_queue (requests), queue_timeout,
- *              app_timeout (seconds). docs/security.md and docs/deployment.md explain them. A limit that isn't given is off.
+ *              app_timeout (seconds). docs/security.md and docs/deployment.md explain them. A limit that isn't given is
+ *              off.
  * The environment's CUTTLE_BACKEND (a name of Poller.backends) replaces the best back end. Raises ArgumentError. */
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 {
