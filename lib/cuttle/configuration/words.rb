@@ -138,8 +138,8 @@ module Cuttle
       def similar(word)
         return unless defined?(DidYouMean::SpellChecker)
 
-        known = Words.all.map(&:to_s)
-        DidYouMean::SpellChecker.new(dictionary: known).correct(word.to_s).first&.then { |found| "did you mean #{found}?" }
+        known = DidYouMean::SpellChecker.new(dictionary: Words.all.map(&:to_s))
+        known.correct(word.to_s).first&.then { |found| "did you mean #{found}?" }
       end
     end
   end
