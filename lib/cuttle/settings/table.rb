@@ -6,6 +6,26 @@ module Cuttle
     AUTO = -> { Engines::Auto.new(cores: Cluster::Cpus.count) }
     private_constant :AUTO
 
+    # Defaults that take more than a line.
+    module Defaults
+      module_function
+
+      # Like rackup: this machine only in development, every interface elsewhere.
+      def binds(settings)
+        ["#{settings.dev_tls ? "ssl" : "tcp"}://#{local?(settings) ? "127.0.0.1" : "0.0.0.0"}:#{settings.port}"]
+      end
+
+      # A browser keeps its connections open, and a developer, or foreman, does not wait so long for Ctrl-C.
+      def drain_grace(settings)
+        seconds = settings.workers.zero? && local?(settings) ? 0.5 : 5
+        # A grace longer than the shutdown would end every stop with status 1.
+        [seconds, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive?
+      end
+
+      def local?(settings) = %w[development test].include?(settings.environment)
+    end
+    private_constant :Defaults
+
     # All settings, one row each (row.rb describes the columns), in the order in which documents list them. A new option
     # of `cuttle serve` is a row here, plus the code that uses its value. `rake readme` writes it into README.
     #
@@ -19,17 +39,14 @@ module Cuttle
 
       "Where to listen" => [
         { name: :binds, kind: :binds, flags: ["-b", "--bind URI"], words: %w[bind], repeated: true,
-          # Like rackup: this machine only in development, every interface elsewhere.
-          default: lambda { |settings|
-            host = %w[development test].include?(settings.environment) ? "127.0.0.1" : "0.0.0.0"
-            ["#{settings.dev_tls ? "ssl" : "tcp"}://#{host}:#{settings.port}"]
-          },
+          default: ->(settings) { Defaults.binds(settings) },
           # -p together with -b adds an address, as port and bind of a file do. PORT does not, because it may be set for
           # another purpose. -p alone replaces those of a file.
           yields: :port,
           joined: lambda { |uris, settings, others|
             others.key?(:port) ? uris | Settings.row(:binds).otherwise(settings) : uris
-          }, help: "tcp://host:port, ssl://host:port?… or unix:///path; may be repeated",
+          },
+          help: "tcp://host:port, ssl://host:port?… or unix:///path; may be repeated",
           readme: "`tcp://host:port` (`tcp://[::1]:9292`), `unix:///path`, both with " \
                   "[options](docs/deployment.md#listeners), or `ssl://host:port?cert=FILE&key=FILE` " \
                   "([TLS](docs/tls.md)); may be repeated" },
@@ -41,7 +58,8 @@ module Cuttle
           readme: "serve https with [a local certificate](docs/tls.md#in-development), which is made if there is " \
                   "none" },
         { name: :bind_to_activated_sockets, kind: :activated, flags: ["--bind-to-activated-sockets[=only]"],
-          default: "off", help: "listen on all sockets that systemd passes; only: on no others",
+          default: "off",
+          help: "listen on all sockets that systemd passes; only: on no others",
           readme: "listen on all sockets that systemd passes, and with `=only` on no others" },
         { name: :trust, kind: :networks, flags: ["--trust ADDRESS"], repeated: true, default: "none", source: true,
           help: "a trusted proxy: an address, a network, unix or private",
@@ -67,7 +85,8 @@ module Cuttle
         { name: :warmup, kind: :on_off, flags: ["--[no-]warmup"],
           # It takes time at each start, and a program under development starts often.
           default: ->(settings) { settings.workers.positive? || settings.environment != "development" },
-          tells: "on; off in development with -w 0", help: "collect garbage when the app is loaded",
+          tells: "on; off in development with -w 0",
+          help: "collect garbage when the app is loaded",
           readme: "collect garbage, and compact memory (Ruby 3.3), once the app is loaded, before the fork; see " \
                   "[memory](docs/memory.md)" },
         { name: :malloc_arenas, kind: [:optional, :count, "arenas"], flags: ["--malloc-arenas N"],
@@ -91,7 +110,8 @@ module Cuttle
           default: lambda { |settings|
             auto = settings.threads.is_a?(Engines::Auto)
             [Memory.threads(settings.workers, Engines::Auto::MOST), Engines::Auto::LEAST].max if auto
-          }, tells: "database pool's size, or 5; up to 64", help: "thread limit per process with -t auto" },
+          },
+          tells: "database pool's size, or 5; up to 64", help: "thread limit per process with -t auto" },
         { name: :ractors, kind: [:whole, 1..1024, "a number of ractors from 1 to 1024"], flags: ["--ractors N"],
           default: ->(settings) { settings.traits.ractors? ? Cluster::Cpus.count : 1 }, engine: true,
           tells: "one for each usable CPU", help: "number of ractors (engine ractors)" },
@@ -152,12 +172,7 @@ module Cuttle
         { name: :write_timeout, kind: %i[optional seconds], flags: ["--write-timeout S"], default: 30, source: true,
           help: "seconds for which a client may read nothing of a response" },
         { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
-          default: lambda { |settings|
-            # A browser keeps its connections open, and a developer, or foreman, does not wait so long for Ctrl-C.
-            seconds = settings.workers.zero? && %w[development test].include?(settings.environment) ? 0.5 : 5
-            # A grace longer than the shutdown would end every stop with status 1.
-            [seconds, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive?
-          },
+          default: ->(settings) { Defaults.drain_grace(settings) },
           tells: "5; 0.5 in development or test with -w 0",
           help: "seconds of keep-alive after a stop",
           readme: "seconds in which keep-alive connections may still send a request after a stop signal; the " \
