@@ -56,9 +56,17 @@ loop_programs = LOOP_SANITIZERS.map do |sanitizers|
   fuzz_program(path, LOOP_SOURCES, FUZZ_COMPILER, *LOOP_FLAGS, sanitizers: sanitizers)
 end
 
+# The spooler's queue: fuzz/spool.c, which has a disk of its own.
+spool_programs = LOOP_SANITIZERS.map do |sanitizers|
+  path = "#{Fuzzing::DIRECTORY}/spool-#{sanitizers.tr(",", "-")}"
+  fuzz_program(path, %w[fuzz/spool.c ext/cuttle/spool.c ext/cuttle/spool_stream.c], FUZZ_COMPILER, *LOOP_FLAGS,
+               sanitizers: sanitizers)
+end
+
 desc "Run the loop with real threads under ThreadSanitizer, then AddressSanitizer, for SECONDS (20) each with SEED (1)"
-task "sanitize:threads" => loop_programs do
+task "sanitize:threads" => spool_programs + loop_programs do
   environment = { "TSAN_OPTIONS" => "halt_on_error=1" }
+  spool_programs.each { |program| sh environment, program, verbose: false }
   arguments = [ENV.fetch("SECONDS", "20"), ENV.fetch("SEED", "1")]
   loop_programs.each { |program| sh environment, program, *arguments, verbose: false }
 end
