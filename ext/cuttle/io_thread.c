@@ -57,9 +57,9 @@ static int64_t turn(struct cuttle_loop *loop)
 	uint64_t now = cuttle_now();
 	int64_t patience, back, relay;
 
+	cuttle_loop_receive(loop, now); /* first, as in cuttle_loop_turn */
 	if (loop->sheds && !atomic_load(&loop->core.leave_backlog))
 		cuttle_loop_accept(loop, 0, now);
-	cuttle_loop_receive(loop, now);
 	cuttle_loop_step_pending(loop, now);
 	if (loop->busy == 0) /* something else keeps the threads */
 		cuttle_scoreboard_free(loop->core.place, false);

@@ -446,8 +446,8 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 
 	cuttle_loop_note(loop, events, loop->type->wait(loop->backend, events, CUTTLE_EVENTS, 0));
 	cuttle_loop_come_back(loop, now);
+	cuttle_loop_receive(loop, now); /* before new connections, which would take the last descriptors */
 	cuttle_loop_accept(loop, limit, now);
-	cuttle_loop_receive(loop, now);
 	loop->looked = now;
 	cuttle_loop_step_pending(loop, now);
 }

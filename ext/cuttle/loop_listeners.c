@@ -50,6 +50,7 @@ static void wait_for_room(struct cuttle_loop *loop, uint64_t now)
 void cuttle_loop_run_short(struct cuttle_loop *loop, uint64_t now)
 {
 	loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
+	cuttle_loop_unwatch_relay(loop);
 	wait_for_room(loop, now);
 }
 

@@ -20,11 +20,12 @@ void cuttle_loop_strike(struct cuttle_loop *loop, int fd);
 /* Notes that a connection ends: if there was no room for another, there is now. */
 void cuttle_loop_note_room(struct cuttle_loop *loop);
 
-/* No descriptor or memory is left for another connection: accepts none for a while, or until one ends. The operator is
- * told at the beginning of a shortage. */
+/* No descriptor or memory is left for another connection: accepts none, and gets none from other workers, for a while
+ * or until one ends. The operator is told at the beginning of a shortage. */
 void cuttle_loop_run_short(struct cuttle_loop *loop, uint64_t now);
 
-/* Receives connections from other workers again, after a shortage of descriptors. */
+/* Receives nothing from other workers during a shortage of descriptors, and after it receives again. */
+void cuttle_loop_unwatch_relay(struct cuttle_loop *loop);
 void cuttle_loop_watch_relay(struct cuttle_loop *loop, uint64_t now);
 /* Receives what other workers have sent so far, and no more: this one is about to stop. */
 void cuttle_loop_close_relay(struct cuttle_loop *loop, uint64_t now);

@@ -106,8 +106,13 @@ void cuttle_loop_receive(struct cuttle_loop *loop, uint64_t now)
 		atomic_store_explicit(&loop->core.place->coming, 0, memory_order_relaxed);
 		return;
 	}
-	unwatch(loop);
 	cuttle_loop_run_short(loop, now);
+}
+
+void cuttle_loop_unwatch_relay(struct cuttle_loop *loop)
+{
+	if (loop->relays)
+		unwatch(loop);
 }
 
 void cuttle_loop_watch_relay(struct cuttle_loop *loop, uint64_t now)

@@ -11,6 +11,7 @@ class TestBusyWorkers < Minitest::Test
   # computes until it may go on, and /sleep sleeps, so the other requests of the worker wait.
   APP = <<~RUBY
     eaten = []
+    turns = 0
     mark = ->(name) { File.write(name + ".new", Process.pid.to_s) && File.rename(name + ".new", name) }
     relayed = -> { Cuttle.stats[:relayed].to_i }
     run(lambda do |env|
@@ -22,8 +23,12 @@ class TestBusyWorkers < Minitest::Test
       when "/20ms"
         over = Cuttle.now + 0.02
         nil while Cuttle.now < over
+      when "/turn" then next [200, {}, [[Process.pid, turns += 1].join(" ")]]
       when "/eat"
-        Thread.new { (sleep 0.01 until File.exist?("free")).then { eaten.each(&:close) } }
+        Thread.new do
+          (sleep 0.01 until File.exist?("one")).then { eaten.pop.close }
+          (sleep 0.01 until File.exist?("free")).then { eaten.each(&:close) }
+        end
         loop { eaten << File.open(File::NULL) } rescue Errno::EMFILE
       end
       facts = env.values_at("REQUEST_METHOD", "PATH_INFO", "REMOTE_ADDR", "rack.url_scheme")
@@ -202,10 +207,45 @@ class TestBusyWorkers < Minitest::Test
         @idle.write(get_of("/eat")).response
         waiting.write(get_of("/"))
         eventually("the report") { process.err.include?("descriptors") }
-        touch("free")
+        %w[one free].each { |name| touch(name) }
         refute_equal held.to_s, waiting.response.body.split.first
         touch("go")
         busy.response
+      end
+    end
+  end
+
+  def test_a_request_gets_a_descriptor_before_new_connections
+    cluster("-t", "1") do |process|
+      holding(process) do |held, busy, waiting|
+        @idle.write(get_of("/eat")).response
+        waiting.write(last_of("/turn"))
+        eventually("the report") { process.err.include?("descriptors") }
+        others = Array.new(20) { RawClient.open(process).write(last_of("/turn")) }
+        touch("one")
+        pid, turn = waiting.response.body.split
+        refute_equal held.to_s, pid
+        assert_equal "1", turn
+        others.each { |other| assert_predicate other.response, :complete? }
+        touch("go")
+        busy.response
+      end
+    end
+  end
+
+  def test_a_worker_without_descriptors_is_given_nothing
+    cluster("-t", "1") do |process|
+      holding(process) do |held, busy, waiting|
+        @idle.write(get_of("/eat")).response
+        other = RawClient.open(process).write(get_of("/"))
+        eventually("the report") { process.err.include?("descriptors") }
+        waiting.write(get_of("/"))
+        sent = Cuttle.now
+        eventually("time enough to move") { Cuttle.now > sent + 0.1 }
+        touch("go")
+        assert_equal([held.to_s] * 2, [busy, waiting].map { |client| client.response.body.split.first })
+        %w[one free].each { |name| touch(name) }
+        assert_predicate other.response, :complete?
       end
     end
   end
@@ -229,7 +269,7 @@ class TestBusyWorkers < Minitest::Test
   private
 
   def cluster(*args, &block)
-    %w[go go2 held held2 free].each { |name| FileUtils.rm_f("#{@directory}/#{name}") }
+    %w[go go2 held held2 one free].each { |name| FileUtils.rm_f("#{@directory}/#{name}") }
     File.write("#{@directory}/config.ru", APP)
     serving_process("config.ru", "-w", "2", *args, chdir: @directory, forked: true) do |process|
       eventually("both workers") { process.workers.length == 2 }
@@ -268,6 +308,8 @@ class TestBusyWorkers < Minitest::Test
   def touch(name) = FileUtils.touch("#{@directory}/#{name}")
 
   def get_of(path) = "GET #{path} HTTP/1.1\r\nHost: a\r\n\r\n"
+
+  def last_of(path) = "GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
   def post(fields) = "POST / HTTP/1.1\r\nHost: a\r\n#{fields}\r\n\r\n"
 
