@@ -284,7 +284,7 @@ static void stop(struct poller *poller)
 /* Whether the io thread keeps deadlines even if a thread keeps the GVL. */
 static bool looks_after_requests(const struct cuttle_loop *loop)
 {
-	return loop->io_thread && (loop->sheds || loop->relays);
+	return loop->io_thread && (loop->sheds || loop->gives);
 }
 
 /* Whether a deadline that was over at that time has not been kept. */

@@ -23,7 +23,7 @@ struct cuttle_io_thread {
  * then needed even while free threads wait for the GVL. */
 static bool looks_after_requests(const struct cuttle_loop *loop)
 {
-	return loop->sheds || loop->core.limits.app_timeout || loop->relays;
+	return loop->sheds || loop->core.limits.app_timeout || loop->gives;
 }
 
 bool cuttle_io_thread_wanted(const struct cuttle_loop *loop)

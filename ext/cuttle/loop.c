@@ -68,7 +68,7 @@ static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 		loop->io_thread = NULL;
 		pthread_cond_init(&loop->stuck, NULL); /* nobody waits here */
 		cuttle_growth_reset(&loop->growth);
-		loop->relays = loop->relay_ready = false;
+		loop->gives = loop->receives = loop->relay_ready = false;
 	}
 	pthread_mutex_unlock(&loop->lock);
 }
@@ -162,7 +162,7 @@ void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *conne
 /* Notes how long a request was TAKEN, for loops that give requests away (see cuttle_loop_relay). */
 static void note_service(struct cuttle_loop *loop, const struct cuttle_exchange *exchange, uint64_t now)
 {
-	if (loop->relays)
+	if (loop->gives)
 		loop->service += (now - exchange->times[CUTTLE_TAKEN_AT]) / SHARE - loop->service / SHARE;
 }
 

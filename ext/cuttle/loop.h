@@ -73,7 +73,8 @@ struct cuttle_loop {
 	uint64_t refused_at;    /* when a request was last refused; 0: never */
 	int *listeners;         /* their descriptors */
 	int listener_count;
-	bool relays;          /* requests that have to wait go to idle workers, and theirs come here */
+	bool gives;           /* requests that have to wait go to idle workers */
+	bool receives;        /* and theirs come here, until the stop */
 	bool relay_watched;   /* by the back end; not after a shortage of descriptors */
 	bool relay_ready;     /* a connection from another worker was reported */
 	uint64_t relay_again; /* when it looks for an idle worker again */

@@ -27,7 +27,7 @@ void cuttle_loop_run_short(struct cuttle_loop *loop, uint64_t now);
 /* Receives nothing from other workers during a shortage of descriptors, and after it receives again. */
 void cuttle_loop_unwatch_relay(struct cuttle_loop *loop);
 void cuttle_loop_watch_relay(struct cuttle_loop *loop, uint64_t now);
-/* Receives what other workers have sent so far, and no more: this one is about to stop. */
+/* Receives what other workers have sent so far, and no more: this one is about to stop. It may still give. */
 void cuttle_loop_close_relay(struct cuttle_loop *loop, uint64_t now);
 
 /* Whether a request was refused lately: workers that refuse nothing can serve better. */

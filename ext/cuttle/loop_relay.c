@@ -41,7 +41,7 @@ static void unwatch(struct cuttle_loop *loop)
 void cuttle_loop_open_relay(struct cuttle_loop *loop)
 {
 	if (loop->core.place && own_relay(loop))
-		loop->relays = watch(loop);
+		loop->gives = loop->receives = watch(loop);
 }
 
 /* When the request of a READY connection was complete. */
@@ -111,21 +111,21 @@ void cuttle_loop_receive(struct cuttle_loop *loop, uint64_t now)
 
 void cuttle_loop_unwatch_relay(struct cuttle_loop *loop)
 {
-	if (loop->relays)
+	if (loop->receives)
 		unwatch(loop);
 }
 
 void cuttle_loop_watch_relay(struct cuttle_loop *loop, uint64_t now)
 {
-	if (loop->relays && !loop->relay_watched && !watch(loop))
+	if (loop->receives && !loop->relay_watched && !watch(loop))
 		cuttle_loop_run_short(loop, now);
 }
 
 void cuttle_loop_close_relay(struct cuttle_loop *loop, uint64_t now)
 {
-	if (!loop->relays)
+	if (!loop->receives)
 		return;
-	loop->relays = false;
+	loop->receives = false;
 	unwatch(loop);
 	receive(loop, loop->core.place, now); /* what was sent before */
 }
@@ -142,6 +142,24 @@ static bool give(struct cuttle_loop *loop, struct cuttle_connection *connection,
 	if (!cuttle_scoreboard_reads(loop->core.scoreboard, place)) /* see unwatch */
 		receive(loop, place, now);
 	return true;
+}
+
+/* Whether requests may go to other workers. A stop that leaves the backlog to them leaves them these, too: the threads
+ * here may be busy until the end. At any other stop they end as well. */
+static bool may_give(const struct cuttle_loop *loop)
+{
+	const struct cuttle_core *core = &loop->core;
+
+	return loop->gives && (!atomic_load_explicit(&core->stopping, memory_order_relaxed) ||
+			       atomic_load_explicit(&core->leave_backlog, memory_order_relaxed));
+}
+
+/* The load to compare other workers' with. A worker that rests or stops gives to any that has a free thread. */
+static uint32_t load_to_compare(const struct cuttle_loop *loop)
+{
+	bool leaves = loop->resting || atomic_load_explicit(&loop->core.stopping, memory_order_relaxed);
+
+	return leaves ? UINT32_MAX : cuttle_loop_load(loop);
 }
 
 /* How long a request may wait before it is passed on. If requests take longer than PATIENCE, each that waits will wait
@@ -165,7 +183,7 @@ int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
 	struct cuttle_link *link = loop->ready.next, *next;
 	uint64_t again = UINT64_MAX;
 
-	if (!loop->relays || link == &loop->ready || atomic_load_explicit(&loop->core.stopping, memory_order_relaxed))
+	if (link == &loop->ready || !may_give(loop))
 		return -1;
 	if (now < loop->relay_again)
 		return (int64_t)(loop->relay_again - now);
@@ -183,8 +201,7 @@ int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
 			break; /* those behind it have waited less */
 		if (now < time || !cuttle_connection_pack(connection, &parcel, parts))
 			continue;
-		place = cuttle_scoreboard_least_busy(loop->core.scoreboard, loop->core.place,
-						     loop->resting ? UINT32_MAX : cuttle_loop_load(loop),
+		place = cuttle_scoreboard_least_busy(loop->core.scoreboard, loop->core.place, load_to_compare(loop),
 						     loop->core.limits.max_connections);
 		if (!place || !give(loop, connection, place, &parcel, parts, now)) {
 			loop->relay_again = now + AGAIN;

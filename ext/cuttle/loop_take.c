@@ -29,7 +29,7 @@ static void look(struct cuttle_loop *loop, bool full, uint64_t now)
 	cuttle_loop_shed(loop,
 			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
 			 now);
-	if (loop->relays)
+	if (loop->gives)
 		cuttle_scoreboard_load(loop->core.place, cuttle_loop_load(loop));
 	loop->round = loop->batch = loop->core.waiting;
 }
@@ -84,7 +84,7 @@ static struct cuttle_exchange *take(struct cuttle_loop *loop, bool full, uint64_
 	loop->followers.taken++;
 	if (cuttle_followers_free(&loop->followers) == 0)
 		cuttle_scoreboard_free(loop->core.place, false);
-	if (loop->relays && loop->core.waiting > 0)
+	if (loop->gives && loop->core.waiting > 0)
 		cuttle_loop_relay(loop, now);
 	return connection->exchange;
 }

@@ -250,6 +250,35 @@ class TestBusyWorkers < Minitest::Test
     end
   end
 
+  # In the drain grace.
+  def test_requests_leave_a_worker_that_stops
+    cluster("-t", "2", "--drain-grace", "20") do |process|
+      holding(process, path: "/sleep") do |held, busy, also_busy, waiting|
+        Process.kill("QUIT", held)
+        eventually("the end of listening") { !listens?(held) }
+        also_busy.write(get_of("/hold2"))
+        eventually("the second hold") { File.exist?("#{@directory}/held2") }
+        other = ask(waiting)
+        refute_equal held, other
+        assert_equal other, ask(waiting), "its connection is kept"
+        %w[go go2].each { |name| touch(name) }
+        assert_equal([held.to_s] * 2, [busy, also_busy].map { |client| client.response.body.split.first })
+      end
+    end
+  end
+
+  def test_requests_leave_a_worker_whose_request_is_stuck
+    cluster("-t", "1", "--drain-grace", "20", "--app-timeout", "0.3") do |process|
+      holding(process, path: "/sleep") do |held, busy, waiting|
+        assert_equal 503, busy.response.status
+        eventually("the end of listening") { !listens?(held) }
+        response = waiting.write(get_of("/")).response
+        assert_equal 200, response.status
+        refute_equal held, response.body.to_i
+      end
+    end
+  end
+
   # Kept connections, on which requests that take 20 ms meet others, while workers are replaced.
   def test_no_request_is_lost_while_workers_come_and_go
     cluster("-t", "1", "--worker-max-requests", "40") do |process|
@@ -357,11 +386,20 @@ class TestBusyWorkers < Minitest::Test
     client&.close
   end
 
-  def sockets(pid)
-    Dir.children("/proc/#{pid}/fd").count do |fd|
-      File.readlink("/proc/#{pid}/fd/#{fd}").start_with?("socket:")
+  def sockets(pid) = inodes(pid).length
+
+  # The inodes of a process' sockets.
+  def inodes(pid)
+    Dir.children("/proc/#{pid}/fd").filter_map do |fd|
+      File.readlink("/proc/#{pid}/fd/#{fd}")[/\Asocket:\[(\d+)/, 1]
     rescue Errno::ENOENT
-      false # it was closed meanwhile
+      nil # it was closed meanwhile
     end
+  end
+
+  # Whether a process listens on a port, as in /proc/net/tcp.
+  def listens?(pid)
+    listeners = File.readlines("/proc/net/tcp").map(&:split).filter_map { |line| line[9] if line[3] == "0A" }
+    listeners.intersect?(inodes(pid))
   end
 end
