@@ -211,7 +211,7 @@ static bool wait_for_work(struct ruby_thread *thread, uint64_t until)
 	struct cuttle_follower follower = {.summoned = false};
 	bool interrupted;
 
-	pthread_cond_init(&follower.called, NULL);
+	cuttle_cond_init(&follower.called);
 	cuttle_list_reset(&follower.link);
 	wait_without_gvl(thread, &follower, until);
 	pthread_mutex_lock(&poller->loop->lock);

@@ -46,17 +46,40 @@ size_t cuttle_date_render(int64_t time, char text[CUTTLE_DATE_ROOM]);
  * Returns its length. *line stays valid until the thread's next call. */
 size_t cuttle_date_line(const char **line);
 
-/* Waits on a condition for at most the given nanoseconds. The system's condition uses real time, so setting the clock
- * may end the wait early: the caller must check its condition again. */
+/* Prepares a condition for cuttle_cond_wait: by default a condition uses real time, and a clock that is set back would
+ * make the wait that much longer. */
+static inline void cuttle_cond_init(pthread_cond_t *condition)
+{
+#ifdef __APPLE__
+	pthread_cond_init(condition, NULL);
+#else
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+#endif
+}
+
+/* Waits on a condition of cuttle_cond_init for at most the given nanoseconds. The caller must check its condition
+ * again. */
 static inline void cuttle_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t nanoseconds)
 {
+#ifdef __APPLE__
+	struct timespec left = {.tv_sec = (time_t)(nanoseconds / CUTTLE_SECOND),
+				.tv_nsec = (long)(nanoseconds % CUTTLE_SECOND)};
+
+	pthread_cond_timedwait_relative_np(condition, lock, &left);
+#else
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	nanoseconds += (uint64_t)until.tv_nsec;
 	until.tv_sec += (time_t)(nanoseconds / CUTTLE_SECOND);
 	until.tv_nsec = (long)(nanoseconds % CUTTLE_SECOND);
 	pthread_cond_timedwait(condition, lock, &until);
+#endif
 }
 
 /* The smaller of two times, either of which may be -1 (never). */

@@ -146,7 +146,7 @@ int cuttle_io_thread_start(struct cuttle_loop *loop)
 
 	if (!io_thread)
 		return ENOMEM;
-	pthread_cond_init(&io_thread->called, NULL);
+	cuttle_cond_init(&io_thread->called);
 	sigfillset(&all); /* signals belong to Ruby */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_mutex_lock(&loop->lock); /* nobody sees one that failed; the new thread first takes the lock */

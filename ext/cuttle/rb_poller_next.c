@@ -112,7 +112,7 @@ static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 {
 	struct waiting waiting = {.loop = loop, .until = until};
 
-	pthread_cond_init(&waiting.follower.called, NULL);
+	cuttle_cond_init(&waiting.follower.called);
 	cuttle_list_reset(&waiting.follower.link);
 	rb_nogvl(wait_without_gvl, &waiting, interrupt, &waiting, RB_NOGVL_INTR_FAIL);
 	pthread_mutex_lock(&loop->lock);

@@ -51,7 +51,7 @@ struct slot {
 
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t fewer; /* signalled when a tunnel has ended */
+	pthread_cond_t fewer; /* signalled when a tunnel has ended; made with the pump */
 	const struct cuttle_backend_type *type;
 	struct cuttle_backend *backend; /* NULL: there is no pump */
 	struct slot *slots;
@@ -60,7 +60,6 @@ static struct {
 	bool closing;                        /* the tunnels are to end, because the process exits */
 } pump = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.fewer = PTHREAD_COND_INITIALIZER,
 	.all = {&pump.all, &pump.all},
 	.work = {&pump.work, &pump.work},
 	.timed = {&pump.timed, &pump.timed},
@@ -386,7 +385,8 @@ static bool start(void)
 	pump.backend = pump.type->open();
 	if (!pump.backend)
 		return false;
-	sigfillset(&all); /* signals belong to Ruby */
+	cuttle_cond_init(&pump.fewer); /* nobody waits: there is no tunnel, or this is a forked child */
+	sigfillset(&all);              /* signals belong to Ruby */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failed = pthread_create(&thread, NULL, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -523,7 +523,6 @@ static void disinherit(void)
 	cuttle_list_reset(&pump.all);
 	cuttle_list_reset(&pump.work);
 	cuttle_list_reset(&pump.timed);
-	pthread_cond_init(&pump.fewer, NULL); /* nobody waits here */
 }
 
 void cuttle_tunnels_fork(enum cuttle_fork when)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require_relative "../support/preload"
 
 # Too many requests, and requests that are stuck, where there are workers.
 class TestOverload < Minitest::Test
@@ -24,6 +25,7 @@ class TestOverload < Minitest::Test
       [200, {}, [Process.pid.to_s]]
     }
   RUBY
+  CLOCK = File.expand_path("../support/clock/clock.c", __dir__)
   ASK = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
   def setup
@@ -107,6 +109,15 @@ class TestOverload < Minitest::Test
     end
   rescue LoadError
     skip "needs fiddle"
+  end
+
+  # Time limits are kept by the io thread, which waits on a condition.
+  def test_a_clock_that_is_set_back_delays_no_time_limit
+    skip "no Linux, or no compiler, for a clock to play with" unless Preload.library(CLOCK)
+    serving_process("#{@directory}/config.ru", "-t", "1", "--app-timeout", "0.3", "--drain-grace", "0.5",
+                    env: Preload.env(CLOCK)) do |process|
+      assert_equal 503, get(process, "/forever").status
+    end
   end
 
   private
