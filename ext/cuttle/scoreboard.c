@@ -96,12 +96,20 @@ void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t numb
 	atomic_store(&scoreboard->shared->at[number].coming, 0);
 }
 
-double cuttle_scoreboard_share(const struct cuttle_scoreboard *scoreboard, double cores)
+/* Counts the workers that have a place now. */
+static uint32_t workers_of(const struct cuttle_scoreboard *scoreboard)
 {
 	uint32_t used = atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed), workers = 0;
 
 	for (uint32_t number = 0; number < used; number++)
 		workers += atomic_load_explicit(&scoreboard->shared->at[number].taken, memory_order_relaxed);
+	return workers;
+}
+
+double cuttle_scoreboard_share(const struct cuttle_scoreboard *scoreboard, double cores)
+{
+	uint32_t workers = workers_of(scoreboard);
+
 	if (workers > 1)
 		cores /= workers;
 	return cores > 1 ? cores : 1;
@@ -169,7 +177,7 @@ bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, con
 
 bool cuttle_scoreboard_alone(const struct cuttle_scoreboard *scoreboard)
 {
-	return atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed) <= 1;
+	return workers_of(scoreboard) <= 1;
 }
 
 void cuttle_scoreboard_let_relay(struct cuttle_scoreboard *scoreboard, bool may)

@@ -99,7 +99,7 @@ bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const
 /* Whether another worker is free. With room set, a worker that has room counts too. */
 bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own, bool room);
 
-/* Whether no more than one worker has had a place so far. */
+/* Whether no more than one worker has a place now. */
 bool cuttle_scoreboard_alone(const struct cuttle_scoreboard *scoreboard);
 
 /* Whether workers may give each other requests from now on. They may at first. */

@@ -51,6 +51,18 @@ class TestCollecting < Minitest::Test
     end
   end
 
+  # Each worker gets a place of its own in the scoreboard, and leaves it when it ends.
+  def test_it_comes_between_requests_of_the_only_worker_after_another_one
+    serving_process("config.ru", "-w", "1", "-t", "1", chdir: @directory, forked: true) do |process|
+      Process.kill("USR1", process.pid)
+      eventually("the restart") { process.err.include?("phased restart: done") }
+      client = RawClient.open(process)
+      majors = due(client, "/")
+      eventually("a collection", within: 10) { ask(client, "/x")[1].to_i > majors }
+      client.close
+    end
+  end
+
   def test_meanwhile_another_worker_gets_the_requests
     serving_process("config.ru", "-w", "2", "-t", "1", chdir: @directory, forked: true) do |process|
       eventually("both workers") { process.workers.length == 2 }
