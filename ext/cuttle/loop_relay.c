@@ -8,7 +8,8 @@
 #define PATIENCE CUTTLE_MILLISECOND    /* a shorter wait costs less than to pass the request on */
 #define AGAIN (2 * CUTTLE_MILLISECOND) /* before the next look for an idle worker: it reads what all of them share */
 #define REST (20 * CUTTLE_MILLISECOND) /* before a request goes on that came from another worker */
-#define LOOKED_AT 8                    /* requests at a time */
+#define GIVEN 8                        /* requests at a time */
+#define LOOKED_AT 64                   /* the same, with those that can't move */
 
 static struct cuttle_relay *own_relay(const struct cuttle_loop *loop)
 {
@@ -182,12 +183,13 @@ int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_link *link = loop->ready.next, *next;
 	uint64_t again = UINT64_MAX;
+	int given = 0, looked_at = 0;
 
 	if (link == &loop->ready || !may_give(loop))
 		return -1;
 	if (now < loop->relay_again)
 		return (int64_t)(loop->relay_again - now);
-	for (int count = 0; link != &loop->ready && count < LOOKED_AT; count++, link = next) {
+	for (; link != &loop->ready && given < GIVEN && looked_at < LOOKED_AT; looked_at++, link = next) {
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, work);
 		uint64_t time = due(loop, connection->exchange);
 		struct cuttle_parcel parcel;
@@ -207,7 +209,10 @@ int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
 			loop->relay_again = now + AGAIN;
 			break;
 		}
+		given++;
 	}
+	if (given == 0 && looked_at > GIVEN)
+		loop->relay_again = now + AGAIN; /* to pass by so many again and again would cost */
 	if (link != &loop->ready && again > now + AGAIN)
 		again = now + AGAIN;
 	return again == UINT64_MAX ? -1 : (int64_t)(again - now);

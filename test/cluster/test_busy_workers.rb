@@ -130,6 +130,17 @@ class TestBusyWorkers < Minitest::Test
     end
   end
 
+  def test_many_that_stay_do_not_keep_one_behind_them
+    cluster("-t", "1") do |process|
+      holding(process, each: 14) do |held, busy, *staying, behind|
+        staying.each { |client| client.write("#{post("Transfer-Encoding: chunked")}0\r\n\r\n") }
+        refute_equal held, ask(behind)
+        touch("go")
+        assert_equal([held] * 13, [busy, *staying].map { |client| client.response.body.to_i })
+      end
+    end
+  end
+
   def test_it_can_be_turned_off
     cluster("-t", "1", "--no-relay") do |process|
       holding(process) do |held, busy, waiting|
@@ -315,12 +326,12 @@ class TestBusyWorkers < Minitest::Test
     nil # it has just ended
   end
 
-  # Keeps a worker busy. Yields its pid, the connection whose request it computes, and three others that it has. It may
-  # be another worker than the connection's: on a loaded machine this request has to wait, too.
-  def holding(process, path: "/hold", first: "")
+  # Keeps a worker busy. Yields its pid, the connection whose request it computes, and others that it has: +each+
+  # altogether. It may be another worker than the connection's: on a loaded machine this request has to wait, too.
+  def holding(process, path: "/hold", first: "", each: 4)
     clients = []
     by_worker = Hash.new { |all, worker| all[worker] = [] }
-    until by_worker.length == 2 && by_worker.values.all? { |own| own.length >= 4 }
+    until by_worker.length == 2 && by_worker.values.all? { |own| own.length >= each }
       clients << RawClient.open(process).write(first)
       by_worker[ask(clients.last)] << clients.last
     end
@@ -329,7 +340,7 @@ class TestBusyWorkers < Minitest::Test
     held = File.read("#{@directory}/held").to_i
     @sockets = sockets(held)
     @idle = by_worker.except(held).values.first.first
-    yield held, busy, *by_worker.fetch(held).first(3)
+    yield held, busy, *by_worker.fetch(held).first(each - 1)
   ensure
     clients&.each(&:close)
   end
