@@ -361,6 +361,7 @@ void Init_cuttle_poller(void)
 	rb_define_method(class, "stuck", cuttle_poller_stuck, 0);
 	rb_define_method(class, "stranded?", cuttle_poller_stranded_p, 0);
 	rb_define_method(class, "await_shortage", cuttle_poller_await_shortage, -1);
+	rb_define_method(class, "leave_garbage", cuttle_poller_leave_garbage, 0);
 	rb_define_method(class, "backend", poller_backend, 0);
 	rb_define_singleton_method(class, "backends", poller_backends, 0);
 }

@@ -10,6 +10,7 @@ struct cuttle_poller {
 	atomic_bool called;  /* wake was called: next returns false */
 	size_t collections;  /* of garbage, when the next was found out: */
 	bool collection_due; /* the next one will be a major one */
+	bool leaves_garbage; /* leave_garbage was called */
 };
 
 extern const rb_data_type_t cuttle_poller_type;
@@ -32,6 +33,7 @@ void cuttle_poller_shut(struct cuttle_poller *poller);
  * this returns true, it calls cuttle_poller_collect, which may raise an interrupt of the thread. */
 bool cuttle_poller_begin_collection(struct cuttle_poller *poller);
 VALUE cuttle_poller_collect(VALUE poller);
+VALUE cuttle_poller_leave_garbage(VALUE self);
 
 /* Methods defined in files of their own. */
 VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self);

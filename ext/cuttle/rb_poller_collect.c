@@ -36,6 +36,8 @@ bool cuttle_poller_begin_collection(struct cuttle_poller *poller)
 	size_t collections = rb_gc_count();
 	bool may;
 
+	if (poller->leaves_garbage)
+		return false;
 	if (loop->followers.steady) /* ractors, which run at the same time, and collect together */
 		return false;
 	if (collections != poller->collections) { /* only a collection changes the counts */
@@ -71,6 +73,16 @@ static VALUE end(VALUE data)
 VALUE cuttle_poller_collect(VALUE poller)
 {
 	return rb_ensure(collect, Qnil, end, poller);
+}
+
+/* call-seq: leave_garbage
+ *
+ * From now on no thread collects garbage between requests. For a poller beside another one in the process, whose
+ * requests it would delay. */
+VALUE cuttle_poller_leave_garbage(VALUE self)
+{
+	cuttle_poller_of(self)->leaves_garbage = true;
+	return Qnil;
 }
 
 static bool has(VALUE hash, VALUE key)

@@ -52,7 +52,7 @@ module Cuttle
       @uri = @listeners.uris.first.sub("http:", "tcp:")
       @owner = Process.pid
       limits = Settings.build(variables: {}, core: settings.core, **LIMITS)
-      @server = Server.new(App.new(process, @token), settings: limits, listeners: @listeners)
+      @server = Server.new(App.new(process, @token), settings: limits, listeners: @listeners, collects: false)
       preload
     end
 

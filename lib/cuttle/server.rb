@@ -24,15 +24,17 @@ module Cuttle
     # already; the server does not close listeners that were passed, but removes their files when it stops (see
     # Listeners#unlink). +scoreboard+ is the one of the workers that accept from the same listeners, in which this
     # process has taken a place; without it the server makes its own. +failure+ answers for an app that raises (see
-    # Rack::Adapter). Raises UsageError.
+    # Rack::Adapter). +collects+: whether it collects garbage between requests. Pass false for a server beside another
+    # one, whose requests that would delay. Raises UsageError.
     def initialize(app, host: "127.0.0.1", port: 0, settings: nil, listeners: nil, scoreboard: nil, failure: nil,
-                   **options)
+                   collects: true, **options)
       options[:binds] ||= ["tcp://#{host.include?(":") ? "[#{host}]" : host}:#{port}"]
       @app = app
       @settings = settings || Settings.build(variables: {}, **options)
       @given = listeners
       @scoreboard = scoreboard
       @failure = failure
+      @collects = collects
       @lock = Mutex.new
     end
 
@@ -220,6 +222,7 @@ module Cuttle
       @hijacked = core::Hijacked.new
       @threads = auto if settings.threads.is_a?(Engines::Auto)
       @source = source(model)
+      @source.leave_garbage if !@collects && @source.respond_to?(:leave_garbage)
       service = recipe.tap(&:preload) # because a process without free descriptors can't load a file
       @engine = model.new(source: @source, service: settings.traits.ractors? ? service : service.build,
                           **for_engine)

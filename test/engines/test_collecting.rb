@@ -7,9 +7,10 @@ class TestCollecting < Minitest::Test
   include Serving
   include TemporaryDirectory
 
-  # / makes objects old until a major collection is due, or has come because the heap is full. /last also leaves an old
-  # object whose finalizer takes until it may go on. Answers have the number of major collections so far, what caused
-  # the last collection before this request, and whether a major one is due.
+  # /hold makes objects old until a major collection is due, waits until it may go on, and answers how many came
+  # meanwhile. / makes objects old until a major collection is due, or has come because the heap is full. /last also
+  # leaves an old object whose finalizer takes until it may go on. Answers have the number of major collections so far,
+  # what caused the last collection before this request, and whether a major one is due.
   APP = <<~RUBY
     Array.new(1_000_000) { Object.new } # leaves free room
     kept, old = [], Object.new
@@ -18,14 +19,17 @@ class TestCollecting < Minitest::Test
     wait = proc { mark.call("held").then { nil until File.exist?("go") } }
     run(lambda do |env|
       majors, cause = GC.stat(:major_gc_count), GC.latest_gc_info(:gc_by)
-      fresh, aging = [], env["PATH_INFO"] != "/x"
-      while aging && !due.call && GC.stat(:major_gc_count) == majors
+      fresh, aging, holds = [], env["PATH_INFO"] != "/x", env["PATH_INFO"] == "/hold"
+      while aging && !due.call && (holds || GC.stat(:major_gc_count) == majors)
         GC.disable
         fresh.concat(Array.new(20_000) { Object.new })
         GC.enable
         GC.start(full_mark: false)
       end
       kept = fresh if aging
+      majors = GC.stat(:major_gc_count)
+      mark.call("held").then { sleep 0.01 until File.exist?("go") } if holds
+      next [200, {}, [(GC.stat(:major_gc_count) - majors).to_s]] if holds
       old = ObjectSpace.define_finalizer(old, wait) && nil if old && env["PATH_INFO"] == "/last" && due.call
       [200, {}, [[Process.pid, GC.stat(:major_gc_count), cause, due.call].join(" ")]]
     end)
@@ -63,6 +67,19 @@ class TestCollecting < Minitest::Test
     end
   end
 
+  # It answers in the process of the app.
+  def test_the_control_server_does_not_collect_while_the_app_runs
+    serving_process("config.ru", "-w", "0", "-t", "1", "--control-url", "unix://#{@directory}/control",
+                    chdir: @directory) do |process|
+      client = RawClient.open(process).write(get("/hold"))
+      eventually("the request") { File.exist?("#{@directory}/held") }
+      3.times { assert_includes ask_control, "200 OK" }
+      FileUtils.touch("#{@directory}/go")
+      assert_equal "0", client.response.body
+      client.close
+    end
+  end
+
   def test_meanwhile_another_worker_gets_the_requests
     serving_process("config.ru", "-w", "2", "-t", "1", chdir: @directory, forked: true) do |process|
       eventually("both workers") { process.workers.length == 2 }
@@ -81,6 +98,13 @@ class TestCollecting < Minitest::Test
   private
 
   def get(path) = "GET #{path} HTTP/1.1\r\nHost: a\r\n\r\n"
+
+  def ask_control
+    UNIXSocket.open("#{@directory}/control") do |socket|
+      socket.write("GET /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      socket.read
+    end
+  end
 
   def ask(client, path) = client.write(get(path)).response.body.split
 
