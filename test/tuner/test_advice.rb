@@ -380,6 +380,10 @@ class TestAdvice < Minitest::Test
                                worse: 0.0).good?
     fits = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 40.0), limits: { rate: 40.0 })
     refute Tuner::Standing.new(fits, worse: 1.0).good?
+    # The present setting serves the rate with headroom to spare, so only its tail counts.
+    enough = verified({ HAVE => [58.0, 80.0], BEST => [90.0, 60.0] }, rate: 40.0)
+    reasons = Tuner::Standing.new(advice(enough, limits: { rate: 40.0 }), worse: 0.1).reasons
+    assert_equal [/\Ap95 /], reasons.map { |reason| /\Ap95 /.match?(reason) ? /\Ap95 / : reason }
     none = Tuner::Standing.new(advice(limits: { memory: 10_000_000 }), worse: 1.0)
     assert none.hopeless?
     refute none.good?

@@ -308,6 +308,16 @@ class TestModel < Minitest::Test
     assert_about 100, capacity("hybrid", corrections: corrections, **BUSY), 0.01
   end
 
+  # They compute for most of the time here.
+  def test_kinds_of_less_than_a_thousandth
+    entries = [{ name: "often", cpu: 0.005, wait: 0, weight: 0.9996 },
+               { name: "rare", cpu: 10.0, wait: 0, weight: 0.0004 }]
+    work = Model::Work.new(Profile.new(entries: entries), "single")
+    draws = work.draws(Random.new(1))
+    rare = Array.new(100_000) { draws.call.locked }.count { |seconds| seconds > 1 }
+    assert_in_delta 40, rare, 15
+  end
+
   private
 
   BUSY = { threads: 5, cpu: 0.01, wait: 0.005 }.freeze

@@ -54,6 +54,12 @@ class TestTune < Minitest::Test
     ask = ["app/config.ru", "--profile", @kept, "--what-if", "workers=2"]
     configure("workers 3\nthreads 1, 7\n", "puma.rb")
     assert_match(/^hybrid -w 3 -t 7 \(config\/puma\.rb\) /, tune(*ask).first)
+    production = "if ENV['RAILS_ENV'] == 'production'\n  workers 5\nend\n"
+    configure(production, "puma.rb")
+    assert_match(/^hybrid -w 5 -t 5 \(config\/puma\.rb\) /, tune(*ask).first)
+    configure(production)
+    assert_match(/^hybrid -w 5 .*\(config\/cuttle\.rb\) /, tune(*ask).first)
+    assert_nil ENV.fetch("RAILS_ENV", nil)
     configure("engine :single\nworkers 4\n")
     assert_match(/^single -w 4 \(config\/cuttle\.rb\) /, tune(*ask).first)
     configure("threads :auto\nmax_threads 12\n")
@@ -94,6 +100,19 @@ class TestTune < Minitest::Test
     out = StringIO.new
     Dir.chdir("#{@directory}/app") { Cuttle::CLI.new(out: out, err: out).run(%w[check]) }
     out.string
+  end
+
+  def test_an_interrupted_tune_changes_no_file
+    configure(before = "workers 0\nthreads 1\n")
+    sessions = Cuttle::Tuner::Session.method(:new)
+    stopped = lambda do |*all, **rest|
+      sessions.call(*all, **rest).tap { |session| session.define_singleton_method(:interrupted?) { true } }
+    end
+    _, err, status = Cuttle::Tuner::Session.stub(:new, stopped) { predict("app/config.ru", "--write") }
+    assert_equal [130, before], [status, File.read("#{@directory}/app/config/cuttle.rb")]
+    folder = err[/^not written: cuttle tune show (\S+) --write writes it$/, 1]
+    assert_equal 0, tune("show", folder, "--write").last
+    refute_equal before, File.read("#{@directory}/app/config/cuttle.rb")
   end
 
   def test_what_could_not_be_written_is_refused_before_anything_is_measured
@@ -304,6 +323,16 @@ class TestTune < Minitest::Test
     mix = "#{@directory}/#{File.dirname(out.lines.last.chomp)}/mix.jsonl"
     assert_equal [%w[GET /a?b=1], %w[POST /c]], Cuttle::Load::Mix.read(mix).map { |each| [each.method, each.path] }
     assert_equal "\u00e9".b, Cuttle::Load::Mix.read(mix).last.body
+  end
+
+  # The file may change before the tune goes on.
+  def test_a_mix_is_kept_beside_the_results
+    File.write("#{@directory}/mix", "#{JSON.generate("path" => "/a")}\n")
+    out, err, status = predict("--mix", "mix")
+    assert_equal 0, status, err
+    folder = Cuttle::Tuner::Folder.new("#{@directory}/#{File.dirname(out.lines.last.chomp)}")
+    File.write("#{@directory}/mix", "#{JSON.generate("path" => "/b")}\n")
+    assert_equal ["/a"], Cuttle::Load::Mix.read(folder.options.mix).map(&:path)
   end
 
   # As the proxy in front of the app does. A mix keeps what else it says.

@@ -62,6 +62,10 @@ class TestVerified < Minitest::Test
     assert_operator short.rounds, :>=, 3
     assert_nil tried.size(tried.least - 2)
     assert_equal [3, 0.5, 0.5], tried.size(tried.least).to_a
+    [{ rounds: 9 }, { duration: 2.0 }, { rounds: 4, duration: 2.0 }].each do |own|
+      assert tried.size(tried.least(**own), **own), own
+      assert_nil tried.size(tried.least(**own) - 2, **own), own unless own.length == 2
+    end
     assert_operator tried.size(1e5).rounds, :<=, Tuner::Verification::MOST_ROUNDS
   end
 

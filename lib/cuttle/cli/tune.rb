@@ -54,10 +54,16 @@ module Cuttle
         advice = self.class.advice(options, err: @err) { |each| session = each }
         show = Show.new(out: @out, err: @err)
         show.print(advice, session.folder, json: options.json)
-        show.write(advice) if options.write
-        return 130 if session.interrupted?
+        return interrupted(session.folder, options) if session.interrupted?
 
+        show.write(advice) if options.write
         advice.kind == :none ? 1 : 0
+      end
+
+      # An answer from a part of the measurements is shown, but changes no file.
+      def interrupted(folder, options)
+        @err.puts "not written: cuttle tune show #{folder.path} --write writes it" if options.write
+        130
       end
     end
   end

@@ -67,7 +67,8 @@ module Cuttle
 
       # Writes the options, and the requests to a file of their own.
       def begin_with(options)
-        mix = options.requests ? Requests.write(options.requests, at(MIX)) : options.mix
+        requests = options.requests || (options.mix && Load::Mix.read(options.mix)) # the file may change meanwhile
+        mix = requests && Requests.write(requests, at(MIX))
         values = KEPT.to_h { |name| [name.to_s, options.public_send(name)] }
         write(STATE, { "schema" => SCHEMA, "started_at" => Time.now.utc.iso8601(3), **values,
                        "mix" => mix && File.expand_path(mix), "limits" => options.limits.to_h.compact,

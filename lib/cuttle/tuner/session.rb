@@ -145,15 +145,24 @@ module Cuttle
         TRIED.downto(LEAST_TRIED) do |count|
           tried = Verification.new(settings(found, count), rate: found.demand.rate, slots: found.grid.slots,
                                                            boot: profile.boot)
-          size = tried.size(left, rounds: @options.rounds, duration: @options.duration)
+          size = tried.size(left, **wanted)
           return [tried, size] if size
           next if count > LEAST_TRIED
 
-          enough = (@options.budget - left + tried.least + SPARE).ceil
-          raise Failure, "the budget is too short to verify the answer: --budget #{enough}s would be enough. The " \
-                         "profile is kept: cuttle tune --resume #{folder.path} --budget #{tried.least + SPARE + 1}s"
+          too_short(tried.least(**wanted) + SPARE)
         end
       end
+
+      # least: seconds that a verification takes.
+      def too_short(least)
+        enough = (@options.budget - left + least).ceil
+        again = [least + 1, Options::LEAST_BUDGET].max
+        raise Failure, "the budget is too short to verify the answer: --budget #{enough}s would be enough. The " \
+                       "profile is kept: cuttle tune --resume #{folder.path} --budget #{again}s"
+      end
+
+      # The user's own size of a verification.
+      def wanted = { rounds: @options.rounds, duration: @options.duration }
 
       # The present setting is the baseline. The best number of threads and -t auto are measured side by side, because
       # the loss through auto can't be predicted. If its own limit is too low, auto is measured with a higher one.

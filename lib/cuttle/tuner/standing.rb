@@ -32,10 +32,15 @@ module Cuttle
       # Only a detected difference counts, so this uses the end of its interval that is nearer to no difference.
       def capacity
         gain = @advice.gains&.[](:capacity) or return
-        return if @advice.kind != :change || lost(gain.low || gain.value) <= @worse
+        return if @advice.kind != :change || lost([gain.low || gain.value, useful].compact.min) <= @worse
 
         "#{@advice.choice.setting.name} serves #{Report::Words.gain(gain)} times as much as " \
           "#{@advice.present.setting.name}: more than #{Report::Words.percent(@worse)} is lost"
+      end
+
+      # The most useful gain with a target rate: capacity beyond that rate and some headroom counts for nothing.
+      def useful
+        @advice.limits.rate && (@advice.limits.rate / Ranking::ROOM / @advice.present.capacity.value)
       end
 
       def tail

@@ -44,7 +44,8 @@ module Cuttle
 
         (duration ? [duration] : DURATIONS).each do |seconds|
           fitting = (budget / seconds(seconds)).floor
-          return sized(rounds || [fitting, MOST_ROUNDS].min, seconds) if fitting >= (rounds || enough(seconds))
+          enough = rounds || (duration ? LEAST_ROUNDS : enough(seconds))
+          return sized(rounds || [fitting, MOST_ROUNDS].min, seconds) if fitting >= enough
         end
         nil
       end
@@ -54,9 +55,9 @@ module Cuttle
         Size.new(rounds, duration, [@settings.any?(&:auto?) ? GROWTH : WARMUP, duration].min)
       end
 
-      # Seconds of the smallest useful verification.
-      def least
-        (LEAST_ROUNDS * seconds(DURATIONS.last)).ceil
+      # Seconds of the smallest useful verification with the user's own rounds and duration.
+      def least(rounds: nil, duration: nil)
+        ((rounds || LEAST_ROUNDS) * seconds(duration || DURATIONS.last)).ceil
       end
 
       # Measures and returns the directory of the lab's results. options: Tuner::Options. size: a Size. budget: in

@@ -11,6 +11,7 @@ module Cuttle
         OURS = "config/cuttle.rb"
         PUMAS = "config/puma.rb"
         ENVIRONMENT = "production"
+        VARIABLES = %w[APP_ENV RACK_ENV RAILS_ENV].freeze
         # Puma's default numbers.
         PUMA = { workers: 0, threads: 5 }.freeze
         # A thread for each connection, as a number for the model.
@@ -23,7 +24,7 @@ module Cuttle
         # app: as for Lab::Apps. Raises Error.
         def initialize(app)
           @directory = directory(app)
-          @setting, @place, file = @directory ? Dir.chdir(@directory) { ours || pumas || defaults } : defaults
+          @setting, @place, file = @directory ? Dir.chdir(@directory) { in_production } : defaults
           @configuration = @directory && File.join(@directory, file || OURS)
         end
 
@@ -46,6 +47,15 @@ module Cuttle
           return if Cuttle::Lab::Apps::NAMES.key?(app)
 
           File.directory?(app) ? File.expand_path(app) : File.dirname(File.expand_path(app))
+        end
+
+        # The files may ask for the environment themselves, as Rails' config/puma.rb does.
+        def in_production
+          before = VARIABLES.to_h { |name| [name, ENV.fetch(name, nil)] }
+          VARIABLES.each { |name| ENV[name] = ENVIRONMENT }
+          ours || pumas || defaults
+        ensure
+          ENV.update(before)
         end
 
         def ours

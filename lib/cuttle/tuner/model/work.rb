@@ -88,10 +88,13 @@ module Cuttle
           choice = Deck.new(random)
           sources = @entries.map { |entry| source(entry, random) }
           bounds = @entries.map(&:weight).inject([]) { |sums, weight| [*sums, weight / @total + (sums.last || 0)] }
-          last = sources.length - 1
           lambda do
             point = choice.draw
-            sources[last.zero? ? 0 : bounds.index { |bound| point <= bound } || last].call
+            next sources.first.call if sources.one?
+
+            # Anywhere in the card's thousandth, so that rare kinds have their turn, too.
+            point += (random.rand - 0.5) / Deck::CARDS.length
+            sources[bounds.index { |bound| point <= bound } || -1].call
           end
         end
 
