@@ -36,7 +36,12 @@ class TestReleases < Minitest::Test
     configure("1", "directory #{current.inspect}")
     serve("-w", "1") do |process|
       deploy(process, "USR2", "2 2.0") { configure("2", "directory #{current.inspect}\nworkers 2\ntag 'new'") }
-      assert_includes File.read("/proc/#{process.workers.first}/cmdline"), "[new]"
+      # The former worker may still be about to end.
+      eventually("a worker with the new tag") do
+        process.workers.any? { |pid| File.read("/proc/#{pid}/cmdline").include?("[new]") }
+      rescue Errno::ENOENT
+        false
+      end
     end
   end
 

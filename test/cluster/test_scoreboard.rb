@@ -141,7 +141,7 @@ class TestScoreboard < Minitest::Test
       scoreboard.clear(1)
       serving = Thread.new { serve_on(poller, 0) }
       assert_match(/place [02]\z/, answer(clients[1]))
-      assert_equal 2, poller.stats[:relayed]
+      assert_includes 2..3, poller.stats[:relayed], "the first may come back here, and go on to the other worker"
       poller.stop
       serving.join
     end
