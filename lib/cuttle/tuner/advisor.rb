@@ -143,7 +143,7 @@ module Cuttle
       # Whether the capacity is measurably higher, and useful. Capacity beyond the target rate and some headroom is not
       # useful.
       def more?(outcome)
-        return false if @limits.rate && present.capacity.value >= @limits.rate / Ranking::ROOM
+        return false if @limits.rate && present.capacity.value >= @limits.enough
 
         better?(:capacity, outcome) { outcome.capacity.value > present.capacity.value * (1 + Ranking::CAPACITY) }
       end

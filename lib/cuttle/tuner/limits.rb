@@ -23,6 +23,11 @@ module Cuttle
         freeze
       end
 
+      # The capacity that the target rate needs, with headroom: more counts for nothing. nil: there is no target rate.
+      def enough
+        rate && (rate / Ranking::ROOM)
+      end
+
       # The names of the limits that a Forecast breaks; [] if it keeps all of them. An unknown figure breaks no limit.
       def broken(forecast)
         times = forecast.demand.open? ? { p99: forecast.p99, queue_p99: forecast.queue_p99 } : {}

@@ -62,9 +62,9 @@ module Cuttle
 
       # The broken limits, with the figure / the limit: { memory: 1.2 } is a fifth too much.
       def excess(limits)
-        judged = judged()
-        limits.broken(judged).to_h do |name|
-          value = name == :rate ? limits.rate / [capacity.value, 1e-9].max : judged[name] / limits[name].to_f
+        found = judged
+        limits.broken(found).to_h do |name|
+          value = name == :rate ? limits.rate / [capacity.value, 1e-9].max : found[name] / limits[name].to_f
           [name, value]
         end
       end

@@ -60,7 +60,7 @@ module Cuttle
       end
 
       def useful(outcome)
-        [outcome.capacity.value, *(@limits.rate && (@limits.rate / ROOM))].min
+        [outcome.capacity.value, *@limits.enough].min
       end
 
       def tail(outcome)

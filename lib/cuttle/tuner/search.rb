@@ -99,16 +99,11 @@ module Cuttle
       end
 
       def useful(setting)
-        [fitting[setting], *wanted].min
+        [fitting[setting], *@limits.enough].min
       end
 
       def sufficient
-        @sufficient ||= [fitting.values.max * ENOUGH, *wanted].min
-      end
-
-      # The target rate with headroom, or nil.
-      def wanted
-        @limits.rate && (@limits.rate / Ranking::ROOM)
+        @sufficient ||= [fitting.values.max * ENOUGH, *@limits.enough].min
       end
 
       # Forecasts the settings near the best one until it stays the best.

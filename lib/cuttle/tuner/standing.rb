@@ -32,15 +32,16 @@ module Cuttle
       # Only a detected difference counts, so this uses the end of its interval that is nearer to no difference.
       def capacity
         gain = @advice.gains&.[](:capacity) or return
-        return if @advice.kind != :change || lost([gain.low || gain.value, useful].compact.min) <= @worse
+        return if @advice.kind != :change || lost([gain.low || gain.value, *useful].min) <= @worse
 
         "#{@advice.choice.setting.name} serves #{Report::Words.gain(gain)} times as much as " \
           "#{@advice.present.setting.name}: more than #{Report::Words.percent(@worse)} is lost"
       end
 
-      # The most useful gain with a target rate: capacity beyond that rate and some headroom counts for nothing.
+      # The highest gain that counts with a target rate, or nil.
       def useful
-        @advice.limits.rate && (@advice.limits.rate / Ranking::ROOM / @advice.present.capacity.value)
+        enough = @advice.limits.enough
+        enough && (enough / @advice.present.capacity.value)
       end
 
       def tail

@@ -11,7 +11,6 @@ module Cuttle
         OURS = "config/cuttle.rb"
         PUMAS = "config/puma.rb"
         ENVIRONMENT = "production"
-        VARIABLES = %w[APP_ENV RACK_ENV RAILS_ENV].freeze
         # Puma's default numbers.
         PUMA = { workers: 0, threads: 5 }.freeze
         # A thread for each connection, as a number for the model.
@@ -51,8 +50,9 @@ module Cuttle
 
         # The files may ask for the environment themselves, as Rails' config/puma.rb does.
         def in_production
-          before = VARIABLES.to_h { |name| [name, ENV.fetch(name, nil)] }
-          VARIABLES.each { |name| ENV[name] = ENVIRONMENT }
+          variables = Settings.row(:environment).variables
+          before = variables.to_h { |name| [name, ENV.fetch(name, nil)] }
+          variables.each { |name| ENV[name] = ENVIRONMENT }
           ours || pumas || defaults
         ensure
           ENV.update(before)
