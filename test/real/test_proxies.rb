@@ -10,7 +10,11 @@ class TestBehindProxies < Minitest::Test
 
   CLIENT = "127.0.0.2" # another address of this machine: the proxies connect from 127.0.0.1
   SEEN = %w[REMOTE_ADDR rack.url_scheme SERVER_PORT HTTP_X_FORWARDED_FOR].freeze
-  APP = ->(env) { [200, {}, [env.values_at(*SEEN).join(" ")]] }
+  # Sends early hints if it may, as Rails does. nginx before 1.29 takes them for the response.
+  APP = lambda do |env|
+    2.times { env["rack.early_hints"]&.call("link" => "</a.css>; rel=preload") }
+    [200, {}, [env.values_at(*SEEN).join(" ")]]
+  end
   PACKAGES = { "haproxy" => "haproxy", "nginx" => "nginx-light" }.freeze
   # A client's own fields, which no server may trust.
   FORGED = "X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: https\r\n"
