@@ -21,7 +21,7 @@ void cuttle_loop_strike(struct cuttle_loop *loop, int fd);
 void cuttle_loop_note_room(struct cuttle_loop *loop);
 
 /* No descriptor or memory is left for another connection: accepts none, and gets none from other workers, for a while
- * or until one ends. The operator is told at the beginning of a shortage. */
+ * or until one ends. Makes the loop report a shortage when it begins. */
 void cuttle_loop_run_short(struct cuttle_loop *loop, uint64_t now);
 
 /* Receives nothing from other workers during a shortage of descriptors, and after it receives again. */

@@ -385,7 +385,7 @@ static bool start(void)
 	pump.backend = pump.type->open();
 	if (!pump.backend)
 		return false;
-	cuttle_cond_init(&pump.fewer); /* nobody waits: there is no tunnel, or this is a forked child */
+	cuttle_cond_init(&pump.fewer); /* no thread waits for it yet, or after a fork */
 	sigfillset(&all);              /* signals belong to Ruby */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failed = pthread_create(&thread, NULL, run, NULL);

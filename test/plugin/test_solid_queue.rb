@@ -10,7 +10,7 @@ class TestSolidQueue < Minitest::Test
   include Eventually
   include TemporaryDirectory
 
-  # A server that keeps what it is told to do.
+  # Records the commands that the plugin gives to its server.
   Server = Struct.new(:commands) do
     def command(name) = commands << name
   end

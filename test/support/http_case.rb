@@ -41,8 +41,8 @@ class HttpCase < Minitest::Test
     def server
       LOCK.synchronize do
         @server ||= begin
-          server = Cuttle::Server.new(->(env) { @app.call(env) }, core: core, engine: engine, early_hints: true,
-                                                                        **server_options)
+          options = { core: core, engine: engine, early_hints: true, **server_options }
+          server = Cuttle::Server.new(->(env) { @app.call(env) }, **options)
           Minitest.after_run { server.stop }
           server.start
         end

@@ -6,7 +6,7 @@ module Cuttle
     AUTO = -> { Engines::Auto.new(cores: Cluster::Cpus.count) }
     private_constant :AUTO
 
-    # Defaults that take more than a line.
+    # Defaults that need more than an expression.
     module Defaults
       module_function
 
