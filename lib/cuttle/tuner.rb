@@ -43,6 +43,7 @@ module Cuttle
     autoload :Setting, "cuttle/tuner/setting"
     autoload :Standing, "cuttle/tuner/standing"
     autoload :Threads, "cuttle/tuner/threads"
+    autoload :Verdict, "cuttle/tuner/verdict"
     autoload :Verification, "cuttle/tuner/verification"
     autoload :Verified, "cuttle/tuner/verified"
   end

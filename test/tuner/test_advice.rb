@@ -252,6 +252,39 @@ class TestAdvice < Minitest::Test
     assert_equal [:none, []], [advice.kind, advice.alternatives]
   end
 
+  # Both take 100 MB, and one worker is predicted at 30.
+  def test_where_no_measured_setting_keeps_the_limits_a_predicted_one_is_advised
+    found = verified({ setting("hybrid", 4, 3) => [50.0, 60.0], BEST => [50.0, 60.0] })
+    found.measurements.transform_values! { |each| Tuner::Measurement.new(**each.to_h, memory: 100_000_000) }
+    advice = advice(found, present: nil, limits: { memory: 50_000_000 })
+    assert_equal [:best, 1, false], [advice.kind, advice.choice.setting.processes, advice.choice.measured]
+    assert_empty advice.excess
+    assert_equal :none, advice(found, limits: { memory: 10_000_000 }).kind
+  end
+
+  # It would serve three times as much, if it served at all.
+  def test_a_present_setting_whose_requests_fail_is_not_kept
+    dear = setting("hybrid", 4, 3)
+    found = verified({ dear => [150.0, 20.0], BEST => [50.0, 60.0] }, invalid: { dear => "wrong answers: http 900" })
+    assert_equal({ dear => "wrong answers: http 900" }, found.failures)
+    advice = advice(found, present: dear)
+    assert_equal [:change, BEST, nil], [advice.kind, advice.choice.setting, advice.gains]
+    assert_equal "Run #{BEST.name}: your present setting, #{dear.name} (config/cuttle.rb), can't serve this app: " \
+                 "wrong answers: http 900.", Tuner::Report::Words.headline(advice)
+    refute Tuner::Standing.new(advice, worse: 1.0).good?
+    refute_includes [*advice.alternatives.map(&:setting), *advice.what_ifs.map { |each| each.to.setting }], dear
+  end
+
+  # As the profile found, with nothing verified.
+  def test_an_engine_that_fails_is_not_advised
+    picky = profile(unfit: { "hybrid" => "the server died" })
+    advice = advice(profile: picky, present: HAVE)
+    assert_equal [:change, "single", "the server died"], [advice.kind, advice.choice.setting.engine, advice.failure]
+    assert_nil advice.map, "single has no threads"
+    none = assert_raises(Tuner::Failure) { advice(profile: profile(unfit: { "hybrid" => "a", "single" => "b" })) }
+    assert_equal "no engine serves this app: hybrid: a; single: b", none.message
+  end
+
   # The plain model without the figures of memory.
   class Unweighed < Plain
     def forecast(...)

@@ -29,6 +29,21 @@ class TestEdit < Minitest::Test
                  edit(text).text(setting("fibers", 0))
   end
 
+  # Before anything is measured for it.
+  def test_a_place_that_can_not_be_written_is_refused
+    FileUtils.mkdir_p(["#{@directory}/directory.rb", "#{@directory}/closed"])
+    File.write("#{@directory}/file", "")
+    File.chmod(0o500, "#{@directory}/closed")
+    places = { "directory.rb" => /directory/i, "file/cuttle.rb" => /not a directory/i, "new/config/cuttle.rb" => nil }
+    places["closed/new/cuttle.rb"] = /permission denied/i unless Process.uid.zero?
+    places.each do |name, reason|
+      refusal = Tuner::Edit.new("#{@directory}/#{name}").refusal(setting)
+      reason ? assert_match(/#{name}: .*#{reason}/, refusal) : assert_nil(refusal)
+    end
+  ensure
+    File.chmod(0o700, "#{@directory}/closed")
+  end
+
   # Also where the locale is C, as in a container.
   def test_the_rest_of_a_line_may_have_any_letters
     text = "# für alle\ntag \"grün\"; workers 2 # größer\nthreads 1, 5 # für ‚heute‘\n"

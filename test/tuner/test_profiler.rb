@@ -66,6 +66,14 @@ class TestProfiler < Minitest::Test
     assert_equal 1, error.message.lines.length
   end
 
+  # Its thread has a scheduler only under fibers.
+  def test_an_engine_that_fails_is_not_considered
+    app = file("picky.ru", 'run ->(_env) { sleep(0.01); [Fiber.scheduler ? 500 : 200, {}, ["hello"]] }')
+    profile = profile_of(app, engines: %w[hybrid fibers], budget: 300)
+    assert_equal({ "fibers" => "cuttle answers GET / with status 500" }, profile.unfit)
+    assert_equal %w[hybrid], Tuner::Grid.new(profile, engines: %w[hybrid fibers], cores: 1).engines
+  end
+
   def test_a_request_of_the_mix_that_fails_is_named
     error = assert_raises(Tuner::Failure) { profile_of(app("404"), mix: mix_of("/gone?x=1")) }
     assert_match(%r{\AGET /gone\?x=1 answered 404: remove it from the mix}, error.message)

@@ -49,6 +49,21 @@ class TestVerified < Minitest::Test
     assert_in_delta Tuner::Model.new(plain).capacity(auto).first * factor, model.capacity(auto).first, 0.5
   end
 
+  # Four workers took 240 MB in place of the predicted 120; with the other setting's ratio of 1 the mean is 1.41.
+  def test_measured_memory_corrects_all_predictions
+    four, two = setting("hybrid", 4, 3), setting("hybrid", 2, 3)
+    found = verified({ four => [50.0, 60.0], two => [50.0, 60.0] })
+    { four => 240_000_000, two => 60_000_000 }.each do |setting, memory|
+      found.measurements[setting] = Tuner::Measurement.new(**found.measurements[setting].to_h, memory: memory)
+    end
+    plain = profile
+    heavier = plain.with(corrections: found.corrections(Plain.new, cores: 1))
+    memory = [plain, heavier].map { |each| Tuner::Footprint.new(each).memory(setting("hybrid", 3, 2)) }
+    assert_in_delta Math.sqrt(2), memory.last / memory.first
+    lighter = plain.with(corrections: verified({ four => [50.0, 60.0] }).corrections(Plain.new, cores: 1))
+    assert_equal memory.first, Tuner::Footprint.new(lighter).memory(setting("hybrid", 3, 2))
+  end
+
   # Connections beyond the slots, but no thousands of them for an engine that takes any number.
   def test_connections_follow_the_slots
     assert_equal 8, Tuner::Verification.new([setting("single")], rate: 1.0, slots: 100).connections

@@ -8,12 +8,14 @@ module Cuttle
     # object.
     #
     #   id, taken_at, command, app       which tune this is; app is the app's name
-    #   kind          :best (there is no present setting), :change (measurably better than the present setting),
+    #   kind          :best (there is no present setting), :change (measurably better than the present setting, or the
+    #                 present setting can't serve the app),
     #                 :fits (keeps the limits, and the present setting does not), :cheaper (as good as the present one,
     #                 with less memory), :keep (no setting is measurably better), :none (no setting keeps the limits;
     #                 the choice comes nearest to them)
     #   choice        Outcome: the setting to run
     #   present       Outcome of the user's present setting, or nil; place: where that setting is written
+    #   failure       why the present setting can't serve the app, or nil
     #   gains         { capacity:, p95: }: choice / present, each an Estimate or nil
     #   detectable    with :keep, the smallest difference in capacity that can be detected (0.04: 4%), or nil
     #   threads       Threads: -t auto compared with the best number of threads, or nil
@@ -29,9 +31,9 @@ module Cuttle
     #   warnings      an Array of sentences
     #   edit          { "path", "diff", "refusal" } of the configuration file: the change to it, or the reason why the
     #                 tuner can't change it; or nil
-    Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :gains, :detectable, :threads,
-                        :capped, :limits, :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes, :warnings,
-                        :edit, keyword_init: true) do
+    Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :failure, :gains, :detectable,
+                        :threads, :capped, :limits, :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes,
+                        :warnings, :edit, keyword_init: true) do
       def initialize(**)
         super
         freeze

@@ -5,7 +5,6 @@ module Cuttle
     # Makes the Advice from the results of the search and the verification. It measures nothing. It adds only forecasts
     # that answer the user's likely next questions.
     class Advisor
-      CHEAPER = 0.9 # share of the present memory; a setting that takes less is worth a change for that alone
       ALTERNATIVES = 5
       QUICK = 10 # forecasts in a search under changed circumstances
       WAITS = 0.1 # share of the CPU time; in an app that waits less, the database's speed hardly matters
@@ -27,18 +26,23 @@ module Cuttle
       # about: the remaining members of Advice (id, taken_at, app, warnings).
       def advice(**about)
         @search = search(@profile, @cores, @limits, demand: measured_demand)
-        compare_with(chosen) if measurements.any?
+        compare_with_measured if measurements.any?
         @found = @search.run
+        @best = predicted(@best) unless keeps?(@best)
         Advice.new(command: @options.command, place: @options.place, limits: @limits, cores: @cores, here: @here,
                    **answer, what_ifs: what_ifs, map: map, checks: checks, changes: changes, **about)
       end
 
       private
 
-      # Bases all predictions on that setting, which was measured.
-      def compare_with(setting)
-        @base = setting
+      # Chooses from the measured settings, and bases all predictions on the choice. Measured settings are ranked
+      # separately. Otherwise a prediction that no measured setting reaches would leave none of them among the equals,
+      # from which the cheapest is chosen.
+      def compare_with_measured
+        @best = threads.best(*measured)
+        @base = chosen
         @search = search(@profile, @cores, @limits, demand: measured_demand)
+        @best, = outcomes([@best.setting])
       end
 
       def search(profile, cores, limits, **further)
@@ -47,26 +51,27 @@ module Cuttle
       end
 
       def answer
-        kind = kind_of(best)
-        { kind: kind, choice: choice = kind == :keep ? present : best, present: present, gains: gains(choice),
-          threads: rivals, capped: capped, detectable: (detectable if kind == :keep),
+        kind = kind_of(@best)
+        { kind: kind, choice: choice = kind == :keep ? present : @best, present: present, failure: failure,
+          gains: verdict.gains(choice), threads: rivals, capped: capped,
+          detectable: (verdict.detectable(ordered) if kind == :keep),
           alternatives: kind == :none ? [] : alternatives(choice),
           edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
       end
 
-      # The best setting: of the measured ones if there are any, otherwise of all. Measured settings are ranked
-      # separately. Otherwise a prediction that no measured setting reaches would leave none of them among the equals,
-      # from which the cheapest is chosen.
-      def best
-        @best ||= measurements.any? ? threads.best(*measured) : predicted
+      # The answer if no measured setting keeps the limits: the best prediction that does, or else the nearest of all. A
+      # user of -t auto is advised to set a number of threads only on the ground of a measurement, but a higher limit on
+      # the ground of a prediction. measured: the best measured Outcome, or nil.
+      def predicted(measured)
+        first = ordered.first
+        return measured if measured && @limits.memory && first.memory.nil? # it may need as much
+
+        auto = @found.grid.auto_beside(first.setting) if present&.setting&.auto?
+        outcomes([auto].compact - failed).find { |each| keeps?(each) } || first
       end
 
-      # The best prediction. A user of -t auto is advised to set a number of threads only on the ground of a
-      # measurement, but a higher limit on the ground of a prediction.
-      def predicted
-        first = ordered.first
-        auto = @found.grid.auto_beside(first.setting) if present&.setting&.auto?
-        outcomes([auto].compact).find { |each| each.excess(@limits).empty? } || first
+      def keeps?(outcome)
+        outcome&.excess(@limits)&.empty?
       end
 
       # Measured Outcomes, the best first.
@@ -108,7 +113,7 @@ module Cuttle
 
       # All Outcomes, the best first.
       def ordered
-        @ordered ||= @ranking.order(outcomes(measurements.keys | @found.outcomes.map(&:setting)))
+        @ordered ||= @ranking.order(outcomes((measurements.keys | @found.outcomes.map(&:setting)) - failed))
       end
 
       # The settings' predicted Outcomes; measured figures replace predicted ones.
@@ -131,36 +136,11 @@ module Cuttle
       end
 
       def kind_of(best)
-        return :none if best.excess(@limits).any?
-        return :best unless present
-        return :keep if best.setting == present.setting
-        return :fits if present.excess(@limits).any?
-        return :change if more?(best) || shorter?(best)
-
-        cheaper?(best) ? :cheaper : :keep
+        verdict.kind(best)
       end
 
-      # Whether the capacity is measurably higher, and useful. Capacity beyond the target rate and some headroom is not
-      # useful.
-      def more?(outcome)
-        return false if @limits.rate && present.capacity.value >= @limits.enough
-
-        better?(:capacity, outcome) { outcome.capacity.value > present.capacity.value * (1 + Ranking::CAPACITY) }
-      end
-
-      def shorter?(outcome)
-        better?(:p95, outcome) { outcome.p95 && outcome.p95.value < present.p95.value * (1 - Ranking::TAIL) }
-      end
-
-      # Whether the outcome is better by the lab's comparison if both were measured, and by the block otherwise. If the
-      # comparison can't tell, a prediction that the limit of auto is too low counts.
-      def better?(measure, outcome)
-        return yield unless outcome.measured && present.measured
-
-        found = comparison(measure, outcome)
-        return found.better? unless found.nil? || found.undecided?
-
-        predicted_short?(outcome.setting) && yield
+      def verdict
+        Verdict.new(present, limits: @limits, failure: failure, verified: @verified) { |each| predicted_short?(each) }
       end
 
       # Whether the user has -t auto, and the model finds its limit too low beside that setting.
@@ -170,35 +150,15 @@ module Cuttle
         short?(*[present.setting, setting].map { |each| @search.outcome(each) })
       end
 
-      def comparison(measure, outcome)
-        return unless present&.measured && outcome.measured && outcome.setting != present.setting
-
-        @verified.compare(outcome.setting, present.setting)[measure]
+      # Why the present setting can't serve the app, as its runs or those of its engine showed; or nil.
+      def failure
+        present = @options.present or return
+        @verified&.failures&.[](present) || @profile.unfit&.[](present.engine)
       end
 
-      def cheaper?(outcome)
-        outcome.memory && present.memory && outcome.memory < present.memory * CHEAPER
-      end
-
-      def gains(choice)
-        return if present.nil? || choice.setting == present.setting
-
-        gains = %i[capacity p95].to_h do |measure|
-          [measure, comparison(measure, choice)&.ratio || ratio(present[measure], choice[measure])]
-        end
-        # The response times of an overloaded server depend on the length of the run.
-        [present, choice].any?(&:overloaded?) ? gains.merge(p95: nil) : gains
-      end
-
-      def ratio(one, other)
-        return unless one&.value&.positive? && other&.value&.finite?
-
-        Lab::Statistics::Estimate.new(other.value / one.value, nil, nil, nil)
-      end
-
-      # The smallest difference that the verification would have detected for every setting that it tried.
-      def detectable
-        ordered.filter_map { |outcome| comparison(:capacity, outcome)&.detectable }.max
+      # Settings of which every run failed.
+      def failed
+        [*@verified&.failures&.keys, *(@options.present if failure)]
       end
 
       # The change to the configuration file, or the reason why it can't be made.
@@ -211,7 +171,7 @@ module Cuttle
 
       # Settings that are not known to be worse than the choice.
       def alternatives(choice)
-        keeping = ordered.select { |outcome| outcome.excess(@limits).empty? }
+        keeping = ordered.select { |outcome| keeps?(outcome) }
         least = keeping.filter_map(&:memory).min
         equals = @ranking.equals([choice, *keeping].uniq).reject { |outcome| outcome.setting == choice.setting }
         equals.sort_by { |outcome| @ranking.cost(outcome, least) }.first(ALTERNATIVES)
@@ -221,7 +181,7 @@ module Cuttle
       # threads, so the measurements replace the predictions if both settings were measured.
       def what_ifs
         from = @search.outcome(chosen)
-        near = grid.around(chosen) | [from.stand_in, capped&.setting].compact
+        near = (grid.around(chosen) | [from.stand_in, capped&.setting].compact) - failed
         near = near.select { |setting| setting.auto? == chosen.auto? || !setting.beside?(chosen) } if rivals
         pairs = near.map { |setting| [from, @search.outcome(setting)] }
         pairs << [rivals.auto, rivals.number].sort_by { |each| each.setting == chosen ? 0 : 1 } if rivals
@@ -229,13 +189,13 @@ module Cuttle
       end
 
       def chosen
-        kind_of(best) == :keep ? present.setting : best.setting
+        kind_of(@best) == :keep ? present.setting : @best.setting
       end
 
       # The map of the chosen engine if it has threads, otherwise of the first engine that has threads.
       def map
         engine = [chosen.engine, "hybrid", *@options.engines].find do |name|
-          @options.engines.include?(name) && Engines.traits(name).pooled?
+          grid.engines.include?(name) && Engines.traits(name).pooled?
         end or return
 
         workers, choices = grid.workers(engine), grid.choices(engine)
@@ -288,8 +248,9 @@ module Cuttle
         limits = Limits.new(**@limits.to_h, rate: rate, cores: (cores if @limits.cores))
         search = search(Circumstances.profile(@profile, wait: wait), cores, limits, forecasts: QUICK)
         found = search.run
-        auto = found.grid.auto_beside(found.best.setting) if chosen.auto?
-        Advice::Change.new(what: what, value: value, outcome: auto ? search.outcome(auto) : found.best)
+        best = found.outcomes.find { |outcome| !failed.include?(outcome.setting) }
+        auto = found.grid.auto_beside(best.setting) if chosen.auto?
+        Advice::Change.new(what: what, value: value, outcome: auto ? search.outcome(auto) : best)
       end
     end
   end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "fileutils"
+require "pathname"
 require "ripper"
 
 module Cuttle
@@ -48,7 +49,7 @@ module Cuttle
 
       # Why the file can't be changed to +setting+, in one line; nil if it can.
       def refusal(setting)
-        return "#{path}: #{Load.reason(Errno::EACCES.new)}" if @there && !File.writable?(path)
+        obstacle&.then { |error| return "#{path}: #{Load.reason(error.new)}" }
         return "#{path}: Puma has no engine #{setting.engine}" if @puma && setting.engine != DEFAULT
         return "#{path}: Puma has no threads auto" if @puma && setting.auto?
         return like if !@puma && said(OVERRIDES).any?
@@ -84,6 +85,17 @@ module Cuttle
       end
 
       private
+
+      # Why the file can't be written, or nil: a SystemCallError's class. Directories that are missing are made.
+      def obstacle
+        return (Errno::EACCES unless File.writable?(path)) if @there
+        return Errno::EISDIR if File.exist?(path)
+
+        directory = Pathname.new(File.expand_path(path)).dirname.ascend.find(&:exist?)
+        return Errno::ENOTDIR unless directory.directory?
+
+        Errno::EACCES unless directory.writable?
+      end
 
       # Each setting's name => the code for it.
       def words(setting)

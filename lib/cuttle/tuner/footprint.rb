@@ -3,11 +3,12 @@
 module Cuttle
   module Tuner
     # The resources of a setting once it has started all of its threads: memory and database connections. Each is nil if
-    # it is not in the profile.
+    # it is not in the profile. If a verification found more memory than predicted, all settings get that much more.
     class Footprint
       def initialize(profile)
         @memory = profile.memory
         @connections = profile.connections
+        @heavier = [Model::Corrections.new(profile.corrections).memory_factor, 1.0].max
       end
 
       # The most threads that a process may start; 1 without a pool. An app that holds no database connections shows
@@ -21,9 +22,8 @@ module Cuttle
         return unless @memory && @memory["worker"]
 
         more = (threads(setting) - 1) * @memory["thread"].to_f
-        return @memory["alone"] + more if @memory["alone"] && setting.workers.zero?
-
-        @memory["base"].to_f + (setting.processes * (@memory["worker"] + more))
+        alone = @memory["alone"] if setting.workers.zero?
+        @heavier * (alone ? alone + more : @memory["base"].to_f + (setting.processes * (@memory["worker"] + more)))
       end
 
       # Database connections of all processes.

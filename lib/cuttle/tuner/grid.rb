@@ -17,10 +17,13 @@ module Cuttle
         Engines.names.reject { |name| Engines.traits(name).ractors? }
       end
 
-      # cores: the number that the server may use. limits: -t auto must keep them with all the threads that it may
+      attr_reader :engines
+
+      # engines: those that can't serve the profile's app are left out; Failure is raised if none is left. cores: the
+      # number that the server may use. limits: -t auto must keep them with all the threads that it may
       # start. most: --max-threads of auto, or nil.
       def initialize(profile, engines:, cores:, limits: Limits.new, most: nil)
-        @engines = engines
+        @engines = fit(engines, profile.unfit || {})
         @cores = cores
         @slots = slots_of_a_core(profile)
         @footprint = Footprint.new(profile)
@@ -88,6 +91,13 @@ module Cuttle
       end
 
       private
+
+      def fit(engines, unfit)
+        found = engines - unfit.keys
+        return found if found.any?
+
+        raise Failure, "no engine serves this app: #{unfit.map { |engine, reason| "#{engine}: #{reason}" }.join("; ")}"
+      end
 
       def slots_of_a_core(profile)
         cpu = [profile.mean_cpu, 1e-6].max

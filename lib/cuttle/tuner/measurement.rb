@@ -4,8 +4,7 @@ module Cuttle
   module Tuner
     # The lab's measurement of a setting: its capacity in a closed loop and its response times at a rate. The members
     # are Estimates, in responses per second and seconds; memory is in octets. nil: not measured. Frozen.
-    Measurement = Struct.new(:setting, :capacity, :rate, :p50, :p95, :p99, :memory, :rounds, :errors,
-                             keyword_init: true) do
+    Measurement = Struct.new(:setting, :capacity, :rate, :p50, :p95, :p99, :memory, :rounds, keyword_init: true) do
       def initialize(**)
         super
         freeze
@@ -16,8 +15,7 @@ module Cuttle
         rows = [closed, open].compact.select(&:measured?)
         new(setting: setting, capacity: (closed.rate if closed&.measured?),
             **(open&.measured? ? { rate: open.rate, **times(open) } : {}),
-            memory: rows.filter_map(&:pss_total).max, rounds: rows.map(&:valid_runs).max || 0,
-            errors: rows.map(&:error_share).max || 0.0)
+            memory: rows.filter_map(&:pss_total).max, rounds: rows.map(&:valid_runs).max || 0)
       end
 
       def self.times(row)

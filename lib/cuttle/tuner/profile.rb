@@ -19,6 +19,7 @@ module Cuttle
     #                thread; of each further thread; octets of a process with one thread that does not fork
     #   boot         seconds from the start to the first answer
     #   connections  { "process", "thread" }: database connections that each process and each thread holds; or nil
+    #   unfit        engines that can't serve the app => why: their runs failed
     #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] from verifications; the forecast includes the
     #                capacity
     #   notes        sentences for people: what could not be measured, and why
@@ -26,7 +27,7 @@ module Cuttle
       SCHEMA = "cuttle-profile/1"
       FILE = "profile.json"
       KEYS = %w[schema id taken_at command app environment entries overheads scaling contention memory boot connections
-                corrections notes].freeze
+                unfit corrections notes].freeze
 
       # One kind of request. weight: its share of the mix (positive; only the ratios of weights matter). cpu, wait:
       # distributions of the CPU time in Ruby and of the waiting time: seconds in ascending order at evenly spaced

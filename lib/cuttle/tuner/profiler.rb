@@ -90,7 +90,7 @@ module Cuttle
         Profile.new(id: Time.now.strftime("profile-%Y%m%d-%H%M%S"), taken_at: Time.now.utc.iso8601(3),
                     command: [*@options.command, "--seed", @options.seed.to_s],
                     app: { "name" => app.name, "path" => app.rackup }, environment: environment(cores),
-                    entries: entries, boot: bench.boot, notes: @notes, **facts)
+                    entries: entries, boot: bench.boot, unfit: runs.unfit, notes: @notes, **facts)
       end
 
       def environment(cores)

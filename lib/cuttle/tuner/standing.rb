@@ -22,7 +22,7 @@ module Cuttle
 
       # Why the present setting is not good enough: lines.
       def reasons
-        return [Report::Words.headline(@advice)] if %i[none fits].include?(@advice.kind)
+        return [Report::Words.headline(@advice)] if @advice.failure || %i[none fits].include?(@advice.kind)
 
         [capacity, tail].compact
       end

@@ -42,6 +42,16 @@ module Cuttle
         end
       end
 
+      # Settings of which every run failed => why the first one did.
+      def failures
+        @failures ||= settings.except(*measurements.keys).filter_map do |setting, configuration|
+          invalid = results.runs(configuration: configuration, load: @closed).find { |run| !run.valid? }
+          failed = [*results.failures, *results.missing].find { |each| each.configuration == configuration.id }
+          reason = invalid&.reasons&.first || failed&.reason
+          [setting, reason] if reason
+        end.to_h
+      end
+
       # The reasons for invalid runs and failures: lines.
       def troubles
         invalid = results.runs.reject(&:valid?).flat_map { |run| run.reasons || [] }
@@ -51,7 +61,7 @@ module Cuttle
       # For Profile#corrections: the model's forecast for each load, with the measurement.
       def corrections(model, cores:)
         measurements.values.flat_map do |found|
-          [correction(model, found, Demand.closed(connections), cores, rate: found.capacity),
+          [correction(model, found, Demand.closed(connections), cores, memory: found.memory, rate: found.capacity),
            correction(model, found, Demand.open(rate), cores, **found.to_h.slice(:rate, :p50, :p95, :p99))]
         end.compact
       end
@@ -63,9 +73,10 @@ module Cuttle
         @settings ||= @results.configurations.to_h { |each| [Verification.setting(each), each] }
       end
 
-      # A correction with the figures that were measured precisely enough.
-      def correction(model, found, demand, cores, **measured)
+      # A correction with the figures that were measured precisely enough, and with the memory.
+      def correction(model, found, demand, cores, memory: nil, **measured)
         known = measured.select { |_, estimate| certain?(estimate) }.transform_values(&:value)
+        known[:memory] = memory if memory
         return if known.empty?
 
         forecast = model.forecast(found.setting, demand, cores: cores)

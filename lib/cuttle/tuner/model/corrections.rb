@@ -40,6 +40,11 @@ module Cuttle
           @capacity_factors[engine] ||= factor("rate", engine, @list.select { |each| !open?(each) && full?(each) })
         end
 
+        # The factor for the memory of all settings.
+        def memory_factor
+          mean(@list.filter_map { |each| ratio("memory", each) })
+        end
+
         private
 
         def open?(correction)
@@ -62,8 +67,12 @@ module Cuttle
         def factor(figure, engine, corrections)
           known = corrections.select { |each| ratio(figure, each) }
           known = prefer(known) { |setting| setting.engine == engine }
-          logarithms = prefer(known) { |setting| setting == @base }.map { |each| Math.log(ratio(figure, each)) }
-          logarithms.any? ? Math.exp(Load::Statistics.mean(logarithms)) : 1.0
+          mean(prefer(known) { |setting| setting == @base }.map { |each| ratio(figure, each) })
+        end
+
+        # The geometric mean; 1.0 without ratios.
+        def mean(ratios)
+          ratios.any? ? Math.exp(Load::Statistics.mean(ratios.map { |each| Math.log(each) })) : 1.0
         end
 
         # The corrections that meet the condition; all of them, if none does.

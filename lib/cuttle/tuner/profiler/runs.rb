@@ -30,8 +30,12 @@ module Cuttle
           @warn = warn
           @engines = engines || Engines.names.reject { |name| Engines.traits(name).ractors? }
           @readings = {}
+          @unfit = {}
           @late = []
         end
+
+        # Engines that can't serve the app => why. ENGINE is never among them: the requests were measured with it.
+        attr_reader :unfit
 
         # Makes all runs. Returns itself.
         def run
@@ -105,6 +109,8 @@ module Cuttle
         end
 
         def left_out(step, reason)
+          engine = step.setting.engine
+          @unfit[engine] = reason unless engine == ENGINE
           @warn.call("#{step.setting.name} was not measured: #{reason}")
         end
 

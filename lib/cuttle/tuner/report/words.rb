@@ -23,6 +23,9 @@ module Cuttle
         def headline(advice)
           name = advice.choice.setting.name
           have = advice.present && "#{advice.present.setting.name} (#{advice.place})"
+          return "Run #{name}: your present setting, #{have}, can't serve this app: #{advice.failure}." if
+            advice.failure && advice.kind == :change
+
           case advice.kind
           when :best then "Run #{name}."
           when :change then "Run #{name} instead of #{have}: #{gains(advice)}."
