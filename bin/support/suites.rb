@@ -18,17 +18,32 @@ module Suites
   # Of more tests of a suite than these none gets a second run: something is broken.
   MOST = 5
 
+  RACK2 = File.join(Clone::ROOT, "gemfiles/rack2.gemfile")
+
+  # What CI runs in addition: it takes as long as the rest.
+  ONLY_IN_CI = %w[sanitize:core sanitize:parser sanitize:threads fuzz:smoke test:ruby4].freeze
+
   class << self
     # True where everything passed.
     def all
-      run([[Suite.new("tests", {}, "test"), Suite.new("real apps", {}, "test:real"),
-            Suite.new("tests under sanitizers", {}, "sanitize:core"),
-            Suite.new("tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"),
-            Suite.new("as on other systems", { "CUTTLE_ENGINE" => "hybrid,threads" }, "platforms:elsewhere"),
-            Suite.new("other servers", {}, "test:peers")],
-           [Suite.new("house style", {}, "lint"), Suite.new("parsers under sanitizers", {}, "sanitize:parser"),
-            Suite.new("fuzz targets", {}, "fuzz:smoke"), Suite.new("threads under sanitizers", {}, "sanitize:threads"),
-            Suite.new("tests with Ruby 4", {}, "test:ruby4")]])
+      puts "Not run: #{ONLY_IN_CI.join(", ")}; CI=true bin/test runs them as well." unless ENV.key?("CI")
+      Clone.bundle(RACK2)
+      run(lanes(ci: ENV.key?("CI")))
+    end
+
+    # Lists of suites, to run side by side.
+    def lanes(ci:)
+      everything = [
+        [Suite.new("tests", {}, "test"), Suite.new("real apps", {}, "test:real"),
+         Suite.new("tests under sanitizers", {}, "sanitize:core"),
+         Suite.new("tests under Rack 2.2", { "BUNDLE_GEMFILE" => RACK2 }, "test:rack"),
+         Suite.new("as on other systems", { "CUTTLE_ENGINE" => "hybrid,threads" }, "platforms:elsewhere"),
+         Suite.new("other servers", {}, "test:peers")],
+        [Suite.new("house style", {}, "lint"), Suite.new("parsers under sanitizers", {}, "sanitize:parser"),
+         Suite.new("fuzz targets", {}, "fuzz:smoke"), Suite.new("threads under sanitizers", {}, "sanitize:threads"),
+         Suite.new("tests with Ruby 4", {}, "test:ruby4")]
+      ]
+      everything.map { |suites| suites.select { |suite| ci || !ONLY_IN_CI.include?(suite.task) } }
     end
 
     # Runs +lanes+, lists of suites, side by side. True where everything passed, be it in a second run.
@@ -49,10 +64,6 @@ module Suites
     end
 
     private
-
-    def rack2
-      File.join(Clone::ROOT, "gemfiles/rack2.gemfile").tap { |gemfile| Clone.bundle(gemfile) }
-    end
 
     # The results of +suites+, one after the other.
     def lane(suites, out)

@@ -123,6 +123,12 @@ class TestSuites < Minitest::Test
     assert_includes output, "no such test: TestGone#test_it"
   end
 
+  def test_ci_runs_more
+    all, usual = [true, false].map { |ci| Suites.lanes(ci: ci).flatten.map(&:task) }
+    assert_equal Suites::ONLY_IN_CI.sort, (all - usual).sort
+    assert_equal %w[lint test test:real], (usual & %w[lint test test:real]).sort
+  end
+
   # As CI on a slow machine.
   def test_a_suite_does_not_begin_when_the_time_is_up
     status, output = run_suite("def test_a = flunk", environment: { "CUTTLE_UNTIL" => Time.now.to_i.to_s })
