@@ -37,7 +37,8 @@ class TestClone < Minitest::Test
   def test_ci_runs_bin_test_and_nothing_else_of_substance
     lines = File.readlines("#{ROOT}/.ci/run").grep_v(/\A\s*(#|\z)/).map(&:chomp)
     deadline = 'export CUTTLE_UNTIL="${CUTTLE_UNTIL:-$(($(date +%s) + 30 * 60))}"'
-    assert_equal ["set -euo pipefail", 'cd "$(dirname "$0")/.."', deadline, "exec bin/test"], lines
+    assert_equal ["set -euo pipefail", 'cd "$(dirname "$0")/.."', deadline, "export CI=true", "exec bin/test"],
+                 lines
     assert File.executable?("#{ROOT}/.ci/run")
   end
 

@@ -89,6 +89,8 @@ class TestPureBackends < Minitest::Test
   # The first connection has a small descriptor, the last one a large one, as files are open between the two.
   def assert_serves_the_others(engine)
     with("select", engine: engine) do |server|
+      # Until then, an idle connection gives its thread to one that waits.
+      eventually("there is a free thread") { server.stats[:threads] > 1 }
       connect(server, 1)
       @sockets.first.write(GET)
       assert_match(/200 OK/, answer(@sockets.first))
