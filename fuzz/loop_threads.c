@@ -417,7 +417,8 @@ static void open_loop(struct stage *stage, struct poller *poller, const struct c
 	loop->followers.shared = check_random(&stage->random, 3) > 0;
 	cuttle_core_limit(&loop->core, limits);
 	loop->sheds = limits->max_queue || limits->queue_timeout;
-	loop->followers.may_be_unled = !loop->sheds && check_random(&stage->random, 4) > 0;
+	loop->followers.told_of_releases = check_random(&stage->random, 4) > 0;
+	loop->followers.may_be_unled = !loop->sheds && loop->followers.told_of_releases;
 	loop->core.spool = cuttle_spool_open("/tmp", 0, cuttle_loop_note_spooled, loop);
 	must(loop->core.spool != NULL, "cuttle_spool_open");
 }

@@ -108,6 +108,7 @@ void cuttle_followers_wait(struct cuttle_loop *loop, struct cuttle_follower *fol
 {
 	struct cuttle_followers *followers = &loop->followers;
 
+	followers->waits++;
 	if (followers->standing_by && !cuttle_loop_has_work(loop))
 		relieve_leader(followers);
 	if (!followers->leader) {

@@ -11,9 +11,9 @@
  * A CPU-bound app still releases the GVL briefly and often, for example to look for a file. Each time, the thread that
  * queues for the GVL would wake up for nothing or begin a request in the middle of another one. So, if several threads
  * run the app, the leader may stand by instead: it is neither in the kernel nor on its way, and checks again and again
- * whether the process computes. It goes for the GVL when the process waits, or when no thread has come for a request
- * for some time. After the process has waited, no thread stands by for a while. A thread that comes for work also
- * stands by if others are in the app.
+ * whether the process computes. It goes for the GVL when the process waits, when no thread has come for a request for
+ * some time, or when requests are short and hardly release the GVL. After that, no thread stands by for a while. A
+ * thread that comes for work also stands by if others are in the app.
  *
  * The law has one exception: the loop may be unled for a moment. A thread that leaves with a request still has the GVL.
  * As long as it keeps it, no other thread can take work, and often it is back before it has released it. To call a
@@ -69,7 +69,9 @@ struct cuttle_followers {
 	uint64_t computed;              /* how long the app computed while a leader stood by, since it last waited */
 	uint64_t stood_by;              /* times that the leader stood by so far */
 	uint64_t taken;                 /* requests that threads took so far */
-	bool may_be_unled;              /* Ruby reports each release of the GVL */
+	uint64_t waits;                 /* times that a thread without a request has released the GVL */
+	bool told_of_releases;          /* Ruby reports each release of the GVL */
+	bool may_be_unled;              /* it does, and the loop sheds no requests */
 	uint64_t led_until;             /* not before then */
 };
 
@@ -118,8 +120,10 @@ bool cuttle_followers_unled(const struct cuttle_loop *loop);
 bool cuttle_followers_return(struct cuttle_loop *loop);
 /* Ends that, and restores the law. */
 void cuttle_followers_lead(struct cuttle_loop *loop, uint64_t now);
-/* Does so for the loop that is unled, if there is one. The calling thread is about to release the GVL. Called without
- * the lock, at each release. */
+/* Counts a release of the GVL, and restores the law of the loop that is unled, if there is one. The calling thread is
+ * about to release the GVL. Called without the lock, at each release. */
 void cuttle_followers_note_release(void);
+/* Returns the number of releases that were noted in this process. Needs no lock. */
+uint64_t cuttle_followers_releases(void);
 
 #endif

@@ -8,7 +8,9 @@
 #define MOST_PATIENCE (CUTTLE_MILLISECOND * 8 / 5) /* upper limit after doubling: each look costs the app time */
 #define IDLE_LOOKS 2                               /* in a row after which the app counts as waiting */
 #define LONG (3 * CUTTLE_MILLISECOND)              /* for one request in the app */
-#define TINY (CUTTLE_MILLISECOND / 10)             /* for one: it hardly releases the GVL, so don't stand by */
+#define SHORT (CUTTLE_MILLISECOND / 10)            /* for one that probably doesn't release the GVL */
+#define TINY (CUTTLE_MILLISECOND / 50)             /* the same, if releases of the GVL are not reported */
+#define SELDOM 64                                  /* requests for one release, which costs two switches of threads */
 #define STEADY (50 * CUTTLE_MILLISECOND)           /* of computing, after which standing by was right */
 #define HASTE (100 * CUTTLE_MILLISECOND)           /* how long no thread stands by after it was wrong */
 #define MOST_HASTE (1600 * CUTTLE_MILLISECOND)     /* at most, after doubling while it stays wrong */
@@ -51,20 +53,38 @@ static void make_haste(struct cuttle_followers *followers, uint64_t now)
 /* What a thread that stands by has seen of the threads in the app. */
 struct sight {
 	struct usage used;
-	uint64_t taken; /* loop->followers.taken */
-	uint64_t came;  /* when a thread last came for a request */
-	int idle;       /* looks in a row without computing */
+	uint64_t taken;    /* loop->followers.taken */
+	uint64_t releases; /* of the GVL by the app */
+	uint64_t came;     /* when a thread last came for a request */
+	int idle;          /* looks in a row without computing */
 };
+
+/* The releases of the GVL so far, without those of threads that then waited for a request. */
+static uint64_t releases_in_app(const struct cuttle_followers *followers)
+{
+	return cuttle_followers_releases() - followers->waits;
+}
+
+/* Whether requests are so short, and release the GVL so seldom, that a thread on its way to the GVL costs less than one
+ * that stands by. taken and released: requests and releases in that time. */
+static bool hardly_releases(const struct cuttle_followers *followers, uint64_t taken, uint64_t released, uint64_t time)
+{
+	if (!followers->told_of_releases)
+		return taken * TINY > time;
+	return taken * SHORT > time && released * SELDOM < taken;
+}
 
 /* Looks again. Returns whether to go for the GVL. */
 static bool look(struct cuttle_followers *followers, struct sight *sight)
 {
 	struct usage before = sight->used;
-	uint64_t taken = followers->taken - sight->taken, now;
+	uint64_t taken = followers->taken - sight->taken;
+	uint64_t released = releases_in_app(followers) - sight->releases, now;
 
 	sight->used = used();
 	now = sight->used.wall;
 	sight->taken += taken;
+	sight->releases += released;
 	if (taken > 0)
 		sight->came = now;
 	if (computed(&before, &sight->used)) {
@@ -75,7 +95,7 @@ static bool look(struct cuttle_followers *followers, struct sight *sight)
 	}
 	if (sight->idle == IDLE_LOOKS)
 		make_haste(followers, now);
-	else if (taken * TINY > now - before.wall)
+	else if (hardly_releases(followers, taken, released, now - before.wall))
 		followers->hasty_until = now + HASTE;
 	return now < followers->hasty_until || now - sight->came >= LONG;
 }
@@ -83,7 +103,7 @@ static bool look(struct cuttle_followers *followers, struct sight *sight)
 bool cuttle_followers_stand_by(struct cuttle_loop *loop, struct cuttle_follower *follower, uint64_t until)
 {
 	struct cuttle_followers *followers = &loop->followers;
-	struct sight sight = {.used = used(), .taken = followers->taken};
+	struct sight sight = {.used = used(), .taken = followers->taken, .releases = releases_in_app(followers)};
 	uint64_t patience = FIRST_PATIENCE;
 	bool go = false;
 

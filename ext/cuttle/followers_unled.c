@@ -7,6 +7,14 @@
  * alive, because a thread is in it, so a thread that reads this and has not released the GVL yet may use the loop. */
 static _Atomic(struct cuttle_loop *) unled;
 
+/* Written with the GVL. (Ractors have several, and may lose a count; none of their threads stands by.) */
+static _Atomic uint64_t releases;
+
+uint64_t cuttle_followers_releases(void)
+{
+	return atomic_load_explicit(&releases, memory_order_relaxed);
+}
+
 bool cuttle_followers_unled(const struct cuttle_loop *loop)
 {
 	return atomic_load_explicit(&unled, memory_order_relaxed) == loop;
@@ -42,6 +50,7 @@ void cuttle_followers_note_release(void)
 {
 	struct cuttle_loop *loop = atomic_load_explicit(&unled, memory_order_acquire);
 
+	atomic_store_explicit(&releases, cuttle_followers_releases() + 1, memory_order_relaxed);
 	if (!loop)
 		return;
 	pthread_mutex_lock(&loop->lock);

@@ -204,8 +204,8 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	loop->followers.steady = RTEST(cuttle_source_option(options, "steady"));
 	cuttle_source_configure(&poller->source, listeners, options);
 	loop->sheds = loop->core.limits.max_queue || loop->core.limits.queue_timeout;
-	loop->followers.may_be_unled = loop->followers.shared && !loop->followers.steady && !loop->sheds &&
-				       watch_releases();
+	loop->followers.told_of_releases = loop->followers.shared && !loop->followers.steady && watch_releases();
+	loop->followers.may_be_unled = loop->followers.told_of_releases && !loop->sheds;
 	enter(&loop->core, options);
 	cuttle_loop_open_relay(loop);
 	return self;

@@ -125,8 +125,14 @@ class EngineApp
     @ended += 1
   end
 
-  # Computes for half a millisecond on any machine, and releases the GVL all the time. Answers how many requests were in
-  # the app meanwhile. (No thread stands by for an app that takes less than a tenth of a millisecond.)
+  # Two actions that compute, release the GVL briefly, and answer how many requests were in the app: one looks for a
+  # file once; one does so for half a millisecond on any machine.
+
+  def glance(*)
+    File.stat("/")
+    @inside
+  end
+
   def stat(*)
     inside = @inside
     until_then = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + 0.0005
