@@ -51,7 +51,7 @@ module Cuttle
       end
 
       def answer
-        kind = kind_of(@best)
+        kind = verdict.kind(@best)
         { kind: kind, choice: choice = kind == :keep ? present : @best, present: present, failure: failure,
           gains: verdict.gains(choice), threads: rivals, capped: capped,
           detectable: (verdict.detectable(ordered) if kind == :keep),
@@ -135,10 +135,6 @@ module Cuttle
         @cores == @here && @verified ? @verified.measurements : {}
       end
 
-      def kind_of(best)
-        verdict.kind(best)
-      end
-
       def verdict
         Verdict.new(present, limits: @limits, failure: failure, verified: @verified) { |each| predicted_short?(each) }
       end
@@ -152,8 +148,8 @@ module Cuttle
 
       # Why the present setting can't serve the app, as its runs or those of its engine showed; or nil.
       def failure
-        present = @options.present or return
-        @verified&.failures&.[](present) || @profile.unfit&.[](present.engine)
+        setting = @options.present or return
+        @verified&.failures&.[](setting) || @profile.unfit&.[](setting.engine)
       end
 
       # Settings of which every run failed.
@@ -189,7 +185,7 @@ module Cuttle
       end
 
       def chosen
-        kind_of(@best) == :keep ? present.setting : @best.setting
+        verdict.kind(@best) == :keep ? present.setting : @best.setting
       end
 
       # The map of the chosen engine if it has threads, otherwise of the first engine that has threads.
