@@ -12,8 +12,8 @@
  * queues for the GVL would wake up for nothing or begin a request in the middle of another one. So, if several threads
  * run the app, the leader may stand by instead: it is neither in the kernel nor on its way, and checks again and again
  * whether the process computes. It goes for the GVL when the process waits, when no thread has come for a request for
- * some time, or when requests are short and hardly release the GVL. After that, no thread stands by for a while. A
- * thread that comes for work also stands by if others are in the app.
+ * some time, or when requests are short and hardly release the GVL. After the first and the last, no thread stands by
+ * for a while. A thread that comes for work also stands by if others are in the app.
  *
  * The law has one exception: the loop may be unled for a moment. A thread that leaves with a request still has the GVL.
  * As long as it keeps it, no other thread can take work, and often it is back before it has released it. To call a
@@ -54,6 +54,11 @@ struct cuttle_follower {
 	bool interrupted; /* by Ruby: a signal, Thread#kill, Timeout */
 };
 
+/* What threads that stood by have seen: time in nanoseconds, requests, releases of the GVL in the app. */
+struct cuttle_sample {
+	uint64_t wall, cpu, requests, releases;
+};
+
 struct cuttle_followers {
 	struct cuttle_link parked;
 	uint32_t parked_count;
@@ -64,15 +69,16 @@ struct cuttle_followers {
 	bool shared;                    /* several threads may run the app at once */
 	bool steady;                    /* no thread stands by */
 	atomic_bool woken;              /* cuttle_followers_wake was called */
-	uint64_t hasty_until;           /* no thread stands by until then, because the app waited lately */
+	uint64_t hasty_until;           /* no thread stands by until then, because it did not pay lately */
 	uint64_t haste;                 /* how long that lasts */
 	uint64_t computed;              /* how long the app computed while a leader stood by, since it last waited */
-	uint64_t stood_by;              /* times that the leader stood by so far */
-	uint64_t taken;                 /* requests that threads took so far */
-	uint64_t waits;                 /* times that a thread without a request has released the GVL */
-	bool told_of_releases;          /* Ruby reports each release of the GVL */
-	bool may_be_unled;              /* it does, and the loop sheds no requests */
-	uint64_t led_until;             /* not before then */
+	struct cuttle_sample sample;
+	uint64_t stood_by;     /* times that the leader stood by so far */
+	uint64_t taken;        /* requests that threads took so far */
+	uint64_t waits;        /* times that a thread waited for a request, without the GVL */
+	bool told_of_releases; /* Ruby reports each release of the GVL */
+	bool may_be_unled;     /* it does, and the loop sheds no requests */
+	uint64_t led_until;    /* not before then */
 };
 
 void cuttle_followers_reset(struct cuttle_followers *followers);

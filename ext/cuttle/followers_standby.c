@@ -8,9 +8,9 @@
 #define MOST_PATIENCE (CUTTLE_MILLISECOND * 8 / 5) /* upper limit after doubling: each look costs the app time */
 #define IDLE_LOOKS 2                               /* in a row after which the app counts as waiting */
 #define LONG (3 * CUTTLE_MILLISECOND)              /* for one request in the app */
-#define SHORT (CUTTLE_MILLISECOND / 10)            /* for one that probably doesn't release the GVL */
-#define TINY (CUTTLE_MILLISECOND / 50)             /* the same, if releases of the GVL are not reported */
-#define SELDOM 64                                  /* requests for one release, which costs two switches of threads */
+#define SHORT (CUTTLE_MILLISECOND / 10)            /* for one: standing by pays only if it releases the GVL, briefly */
+#define SAMPLE 64                                  /* requests to judge that by; fewer for one release are too few */
+#define HAND_OVER (CUTTLE_MILLISECOND / 50)        /* about what two switches of threads cost */
 #define STEADY (50 * CUTTLE_MILLISECOND)           /* of computing, after which standing by was right */
 #define HASTE (100 * CUTTLE_MILLISECOND)           /* how long no thread stands by after it was wrong */
 #define MOST_HASTE (1600 * CUTTLE_MILLISECOND)     /* at most, after doubling while it stays wrong */
@@ -65,38 +65,50 @@ static uint64_t releases_in_app(const struct cuttle_followers *followers)
 	return cuttle_followers_releases() - followers->waits;
 }
 
-/* Whether requests are so short, and release the GVL so seldom, that a thread on its way to the GVL costs less than one
- * that stands by. taken and released: requests and releases in that time. */
-static bool hardly_releases(const struct cuttle_followers *followers, uint64_t taken, uint64_t released, uint64_t time)
+/* Judges short requests, once there are enough. If they hardly release the GVL, a thread on its way to it costs
+ * nothing, and one that stands by does. If they wait for longer than hand-overs would take, other requests could use
+ * the time. */
+static void judge_short(struct cuttle_followers *followers, uint64_t now)
 {
-	if (!followers->told_of_releases)
-		return taken * TINY > time;
-	return taken * SHORT > time && released * SELDOM < taken;
+	const struct cuttle_sample seen = followers->sample;
+
+	if (seen.requests < SAMPLE)
+		return;
+	followers->sample = (struct cuttle_sample){.requests = 0};
+	if (seen.requests * SHORT <= seen.wall)
+		return;
+	if (!followers->told_of_releases || seen.releases * SAMPLE < seen.requests)
+		followers->hasty_until = now + HASTE;
+	else if (seen.wall > seen.cpu + seen.releases * HAND_OVER)
+		make_haste(followers, now);
 }
 
 /* Looks again. Returns whether to go for the GVL. */
 static bool look(struct cuttle_followers *followers, struct sight *sight)
 {
-	struct usage before = sight->used;
-	uint64_t taken = followers->taken - sight->taken;
-	uint64_t released = releases_in_app(followers) - sight->releases, now;
+	struct sight before = *sight;
+	uint64_t now;
 
 	sight->used = used();
+	sight->taken = followers->taken;
+	sight->releases = releases_in_app(followers);
 	now = sight->used.wall;
-	sight->taken += taken;
-	sight->releases += released;
-	if (taken > 0)
+	followers->sample.wall += now - before.used.wall;
+	followers->sample.cpu += sight->used.cpu - before.used.cpu;
+	followers->sample.requests += sight->taken - before.taken;
+	followers->sample.releases += sight->releases - before.releases;
+	if (sight->taken > before.taken)
 		sight->came = now;
-	if (computed(&before, &sight->used)) {
+	if (computed(&before.used, &sight->used)) {
 		sight->idle = 0;
-		followers->computed += now - before.wall;
+		followers->computed += now - before.used.wall;
 	} else {
 		sight->idle++;
 	}
 	if (sight->idle == IDLE_LOOKS)
 		make_haste(followers, now);
-	else if (hardly_releases(followers, taken, released, now - before.wall))
-		followers->hasty_until = now + HASTE;
+	else
+		judge_short(followers, now);
 	return now < followers->hasty_until || now - sight->came >= LONG;
 }
 
