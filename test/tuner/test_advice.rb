@@ -285,6 +285,23 @@ class TestAdvice < Minitest::Test
     assert_equal "no engine serves this app: hybrid: a; single: b", none.message
   end
 
+  # By its forecast it would be the best.
+  def test_a_present_setting_is_not_kept_if_its_engine_fails
+    fibers = setting("fibers", 2)
+    picky = profile(unfit: { "fibers" => "status 500" })
+    advice = advice(profile: picky, present: fibers)
+    assert_equal [:change, "status 500"], [advice.kind, advice.failure]
+    refute_includes [advice.choice, *advice.alternatives, *advice.changes.map(&:outcome)].map(&:setting), fibers
+    measured = advice(verified({ fibers => [50.0, 60.0], HAVE => [30.0, 80.0] }), profile: picky, present: fibers)
+    assert_equal [:keep, nil], [measured.kind, measured.failure], "its own runs were valid"
+  end
+
+  # That a setting can't be proved says nothing about the app.
+  def test_only_runs_that_failed_speak_against_a_setting
+    found = verified({ HAVE => [50.0, 60.0], BEST => [50.0, 60.0] }, invalid: { HAVE => "unproved: it should be 3" })
+    assert_empty found.failures
+  end
+
   # The plain model without the figures of memory.
   class Unweighed < Plain
     def forecast(...)

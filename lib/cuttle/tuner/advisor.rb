@@ -90,7 +90,9 @@ module Cuttle
 
       # See Advice.
       def capped
-        setting = @found.own.auto_beside(chosen) or return
+        setting = @found.own.auto_beside(chosen)
+        return if setting.nil? || failed.include?(setting)
+
         own, choice = outcomes([setting, chosen])
         own if short?(own, choice)
       end
@@ -146,15 +148,18 @@ module Cuttle
         short?(*[present.setting, setting].map { |each| @search.outcome(each) })
       end
 
-      # Why the present setting can't serve the app, as its runs or those of its engine showed; or nil.
+      # Why the present setting can't serve the app, or nil. Its own runs count for more than that of its engine in the
+      # profile.
       def failure
-        setting = @options.present or return
+        setting = @options.present
+        return if setting.nil? || @verified&.measurements&.key?(setting)
+
         @verified&.failures&.[](setting) || @profile.unfit&.[](setting.engine)
       end
 
-      # Settings of which every run failed.
+      # Settings that can't serve the app.
       def failed
-        [*@verified&.failures&.keys, *(@options.present if failure)]
+        [*@verified&.failures&.keys, (@options.present if failure)].compact
       end
 
       # The change to the configuration file, or the reason why it can't be made.
@@ -246,6 +251,7 @@ module Cuttle
         found = search.run
         best = found.outcomes.find { |outcome| !failed.include?(outcome.setting) }
         auto = found.grid.auto_beside(best.setting) if chosen.auto?
+        auto = nil if failed.include?(auto)
         Advice::Change.new(what: what, value: value, outcome: auto ? search.outcome(auto) : best)
       end
     end

@@ -42,12 +42,16 @@ module Cuttle
         end
       end
 
-      # Settings of which every run failed => why the first one did.
+      # Settings of which every run failed, under both loads => why the first one did. A run whose settings could not be
+      # proved is invalid, but says nothing about the app.
       def failures
-        @failures ||= settings.except(*measurements.keys).filter_map do |setting, configuration|
-          invalid = results.runs(configuration: configuration, load: @closed).find { |run| !run.valid? }
-          failed = [*results.failures, *results.missing].find { |each| each.configuration == configuration.id }
-          reason = invalid&.reasons&.first || failed&.reason
+        @failures ||= settings.filter_map do |setting, configuration|
+          runs = results.runs(configuration: configuration)
+          next if runs.any?(&:valid?)
+
+          reasons = [*results.failures, *results.missing].select { |each| each.configuration == configuration.id }
+                                                         .map(&:reason) + runs.flat_map { |run| run.reasons || [] }
+          reason = reasons.find { |each| !each.start_with?(Lab::Runner::Trial::UNPROVED) }
           [setting, reason] if reason
         end.to_h
       end

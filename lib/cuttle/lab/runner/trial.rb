@@ -10,6 +10,7 @@ module Cuttle
       class Trial
         PERCENTILES = %w[50 90 95 99 99.9].freeze
         WRONG = [*Load::Result::WRONG, :malformed, :length].freeze
+        UNPROVED = "unproved: " # the reasons begin with it if a setting did not take effect, or can't be seen
         MOST_WRONG = 0.001 # share of the requests; a server may be fast because its answers are wrong
 
         # server: Servers::Server. speed: Machine::CoreSpeed. generator: called with a URL, Load's options and tester:
@@ -118,7 +119,7 @@ module Cuttle
         def unproved(proof)
           proof.select { |each| each.proved == false }.map do |each|
             found = each.found.nil? ? "not visible" : each.found
-            "unproved: #{each.setting} should be #{each.wanted}, but is #{found}"
+            "#{UNPROVED}#{each.setting} should be #{each.wanted}, but is #{found}"
           end
         end
 

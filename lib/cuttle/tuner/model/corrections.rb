@@ -40,9 +40,11 @@ module Cuttle
           @capacity_factors[engine] ||= factor("rate", engine, @list.select { |each| !open?(each) && full?(each) })
         end
 
-        # The factor for the memory of all settings.
+        # The factor for the memory of all settings. -t auto is predicted with all threads that it may start, and
+        # measured with those that it has started, so its ratio counts only if there is no other.
         def memory_factor
-          mean(@list.filter_map { |each| ratio("memory", each) })
+          known = @list.select { |each| ratio("memory", each) }
+          mean(prefer(known) { |setting| !setting.auto? }.map { |each| ratio("memory", each) })
         end
 
         private
