@@ -23,23 +23,21 @@ neighbour = lambda do |socket|
 end
 
 free = Queue.new
-sockets = Array.new(askers) do
+askers.times do
   ours, theirs = UNIXSocket.pair
   free << ours
-  ours.tap do
-    fork do
-      free.size.times { free.pop.close } # an end that stays open here would keep the other processes
-      neighbour.call(theirs)
-      exit!
-    end
-    theirs.close
+  fork do
+    free.size.times { free.pop.close } # an end that stays open here would keep the other processes
+    neighbour.call(theirs)
+    exit!
   end
+  theirs.close
 end
 
 run lambda { |_env|
   looks.times { File.exist?("/nowhere") }
   sleep(wait) if wait.positive?
-  if sockets.any?
+  if askers.positive?
     socket = Thread.current[:neighbour] ||= free.pop
     socket.write("question")
     socket.readpartial(100)

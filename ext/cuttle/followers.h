@@ -13,7 +13,7 @@
  * run the app, the leader may stand by instead: it is neither in the kernel nor on its way, and checks again and again
  * whether the process computes. It goes for the GVL when the process waits, when no thread has come for a request for
  * some time, or when requests are short and hardly release the GVL. After the first and the last, no thread stands by
- * for a while. A thread that comes for work also stands by if others are in the app.
+ * for a while. A thread that comes for work also stands by if others are in the app. (followers_standby.c)
  *
  * The law has one exception: the loop may be unled for a moment. A thread that leaves with a request still has the GVL.
  * As long as it keeps it, no other thread can take work, and often it is back before it has released it. To call a
@@ -54,7 +54,8 @@ struct cuttle_follower {
 	bool interrupted; /* by Ruby: a signal, Thread#kill, Timeout */
 };
 
-/* What threads that stood by have seen: time in nanoseconds, requests, releases of the GVL in the app. */
+/* What threads that stood by have seen since short requests were last judged: time in nanoseconds, requests, releases
+ * of the GVL in the app. */
 struct cuttle_sample {
 	uint64_t wall, cpu, requests, releases;
 };

@@ -46,20 +46,17 @@ module Cuttle
       # proved is invalid, but says nothing about the app.
       def failures
         @failures ||= settings.filter_map do |setting, configuration|
-          runs = results.runs(configuration: configuration)
-          next if runs.any?(&:valid?)
+          next if results.runs(configuration: configuration).any?(&:valid?)
 
-          reasons = [*results.failures, *results.missing].select { |each| each.configuration == configuration.id }
-                                                         .map(&:reason) + runs.flat_map { |run| run.reasons || [] }
-          reason = reasons.find { |each| !each.start_with?(Lab::Runner::Trial::UNPROVED) }
+          found = reasons { |id| id == configuration.id }
+          reason = found.find { |each| !each.start_with?(Lab::Runner::Trial::UNPROVED) }
           [setting, reason] if reason
         end.to_h
       end
 
       # The reasons for invalid runs and failures: lines.
       def troubles
-        invalid = results.runs.reject(&:valid?).flat_map { |run| run.reasons || [] }
-        (results.failures.map(&:reason) + invalid).uniq
+        reasons { true }
       end
 
       # For Profile#corrections: the model's forecast for each load, with the measurement.
@@ -71,6 +68,13 @@ module Cuttle
       end
 
       private
+
+      # Why runs of the configurations whose id meets the condition failed, or could not be made.
+      def reasons
+        failed = [*results.failures, *results.missing].select { |each| yield each.configuration }.map(&:reason)
+        invalid = results.runs.select { |run| !run.valid? && yield(run.configuration) }
+        (failed + invalid.flat_map { |run| run.reasons || [] }).uniq
+      end
 
       # Setting => Results::Configuration.
       def settings
