@@ -230,7 +230,7 @@ class TestBusyWorkers < Minitest::Test
     cluster("-t", "1") do |process|
       holding(process) do |held, busy, waiting|
         @idle.write(get_of("/eat")).response
-        waiting.write(last_of("/turn"))
+        go_on(leave_in_relay(process, held, waiting, last_of("/turn")))
         eventually("the report") { process.err.include?("descriptors") }
         others = Array.new(20) { RawClient.open(process).write(last_of("/turn")) }
         touch("one")
@@ -365,10 +365,11 @@ class TestBusyWorkers < Minitest::Test
     other
   end
 
-  # Suspends the other worker, and sends a request that goes into its relay. Returns its pid.
-  def leave_in_relay(process, held, client)
+  # Suspends the other worker, and sends a request that goes into its relay. It stays there: once that worker has said
+  # that it receives no more, the sender takes back what it sends. Returns the pid.
+  def leave_in_relay(process, held, client, request = get_of("/"))
     stop_idle(process, held).tap do
-      client.write(get_of("/"))
+      client.write(request)
       eventually("the request in the relay") { sockets(held) < @sockets }
     end
   end
