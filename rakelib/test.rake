@@ -15,11 +15,13 @@ end
 # They start other servers than ours, as far as there are some, and wait for them.
 PEERS = FileList["test/lab/servers/test_{bundled,haproxy,installation,passenger,peers,versions}.rb"]
 
-# Whole programs, which take most of the time: real apps with browsers and databases, gems that are installed, labs,
-# tunes, studies and benchmarks that measure real servers.
-REAL = FileList["test/real/**/test_*.rb", "test/cli/test_gem.rb", "test/tuner/test_{profiler,session}.rb",
-                "test/lab/test_lab.rb", "test/lab/apps/test_postgres.rb", "test/studies/test_command.rb",
-                "test/benchmark/test_trials.rb"]
+# Whole programs, which take most of the time: real apps with browsers and databases, gems and clones that are
+# installed, releases under Bundler, labs, tunes, studies and benchmarks that measure real servers.
+REAL = FileList["test/real/**/test_*.rb", "test/cli/test_{clone,gem}.rb", "test/cluster/test_{bundle,releases}.rb",
+                "test/deploy/test_many_machines.rb", "test/tuner/test_{profiler,session}.rb",
+                "test/load/test_self_test.rb", "test/lab/test_lab.rb",
+                "test/lab/apps/test_{album,hello_rails,postgres}.rb", "test/studies/test_command.rb",
+                "test/benchmark/test_{alternation,server,trials,waits}.rb"]
 
 desc "Run all tests but those of whole programs and of other servers; TEST=path runs one file"
 tests :test, FileList["test/**/test_*.rb"].exclude(*PEERS, *REAL)

@@ -131,7 +131,10 @@ class TestScoreboard < Minitest::Test
         $stderr.reopen(report)
         serve(scoreboard, 1) { Process.setrlimit(:NOFILE, 3) }
       end
+      suspend(poor, scoreboard, 1)
       ask(clients[1])
+      Eventually.eventually("the request in the relay") { poller.stats[:relayed] == 1 }
+      Process.kill(:CONT, poor)
       assert_match(/descriptor/, complaint.gets)
       start_worker(scoreboard, 2)
       ask(clients[2])
