@@ -66,6 +66,21 @@ class TestLabPeers < Minitest::Test
     assert_match(/cuttle ended while it started: .*not today/, error.message)
   end
 
+  # A version manager names such a place in GEM_HOME.
+  def test_cuttle_finds_the_gems_that_this_program_finds
+    gems = "#{@directory}/gems"
+    FileUtils.mkdir_p(%w[specifications gems/dep-1.0/lib].map { |path| "#{gems}/#{path}" })
+    File.write("#{gems}/specifications/dep-1.0.gemspec", "Gem::Specification.new('dep', '1.0')")
+    File.write("#{gems}/gems/dep-1.0/lib/dep.rb", "DEP = 'found'")
+    File.write("#{@directory}/config.ru", "require 'dep'; run ->(_env) { [200, {}, [DEP]] }")
+    Gem.use_paths(Gem.dir, [*Gem.path, gems])
+    server = start(Cuttle::Lab::Servers::Peers.find("cuttle"), make("reactor", 0, 1))
+    assert_equal "found", Net::HTTP.get(URI(server.url))
+  ensure
+    server&.stop
+    Gem.clear_paths
+  end
+
   def test_an_unproved_setting_says_so
     peer = Cuttle::Lab::Servers::Peers::Cuttle.new("cuttle")
     server = start(peer, make("hybrid", 0, 3))

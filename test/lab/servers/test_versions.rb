@@ -44,6 +44,23 @@ class TestLabPeerVersions < Minitest::Test
     peer = Class.new(Peers::Peer) { def since = "99.1" }.new("late")
     assert_equal "needs Ruby 99.1 or newer", peer.unavailable
     assert_equal RUBY_VERSION.to_i < 4, Peers.find("kino").unsuited == "needs Ruby 4.0 or newer"
+    assert_equal RUBY_VERSION.to_i >= 4, Peers.find("unicorn").unsuited == "crashes on Ruby 4.0 and newer"
+    assert_nil Peers.find("pitchfork").unsuited
+  end
+
+  # Its text has a version, but another program's.
+  def test_a_program_that_can_not_say_its_version_is_for_another_ruby
+    Dir.mktmpdir do |directory|
+      program = "#{directory}/other"
+      File.write(program, "#!/bin/sh\necho /usr/lib/ruby/9.8.7: cannot load such file; exit $STATUS\n", perm: 0o755)
+      peer = Class.new(Peers::Peer) do
+        def package = "other"
+        define_method(:executable) { program }
+      end.new("other")
+      assert_equal "#{program} --version fails: is it for another Ruby than #{RUBY_VERSION}?",
+                   with_status("1") { peer.unavailable }
+      assert_equal [nil, "9.8.7"], with_status("0") { [peer.unavailable, peer.version] }
+    end
   end
 
   def test_an_installation_starts_again
@@ -76,6 +93,13 @@ class TestLabPeerVersions < Minitest::Test
   end
 
   private
+
+  def with_status(status)
+    ENV["STATUS"] = status
+    yield
+  ensure
+    ENV.delete("STATUS")
+  end
 
   # A `gem` on the PATH that another Ruby would run, if it were not asked for this one.
   def write_gem(directory, code)

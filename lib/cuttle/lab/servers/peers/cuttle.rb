@@ -50,12 +50,12 @@ module Cuttle
             super unless traits(setup.model).fibers? || setup.threads.zero? || auto?(setup.model)
           end
 
-          # In a clone, the gems may be in the clone's own bundle.
+          # This program's gems. A version manager, or a clone's bundle, keeps them where Ruby doesn't look by itself.
           def environment(setup)
             return installation(setup.ruby).environment if another?(setup.ruby)
 
-            gems = Dir["#{ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"].first
-            gems ? { "GEM_PATH" => "#{gems}:" } : {}
+            clone = Dir["#{ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"]
+            { "GEM_PATH" => [*clone, *Gem.path].uniq.join(File::PATH_SEPARATOR) }
           end
 
           # uri: the address to listen on.

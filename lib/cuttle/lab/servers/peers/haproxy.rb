@@ -38,9 +38,7 @@ module Cuttle
             "not installed: the Debian package haproxy has it" unless executable
           end
 
-          def version
-            IO.popen([executable, "-v"], err: %i[child out], &:read)[/\d+\.\d+[\w.]*/]
-          end
+          def version = stated_version("-v")
 
           def environment(setup)
             @cuttle.environment(setup)

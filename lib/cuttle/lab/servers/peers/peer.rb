@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "open3"
 require "rbconfig"
 
 module Cuttle
@@ -67,9 +68,16 @@ module Cuttle
           # The oldest Ruby that it runs on.
           def since = "2.0"
 
+          # The first Ruby on which it is known to crash; nil if there is none.
+          def crashes_since = nil
+
           # Why no installation can help here; nil if one can.
           def unsuited
-            "needs Ruby #{since} or newer" if Gem::Version.new(RUBY_VERSION) < Gem::Version.new(since)
+            if older_than?(since)
+              "needs Ruby #{since} or newer"
+            elsif crashes_since && !older_than?(crashes_since)
+              "crashes on Ruby #{crashes_since} and newer"
+            end
           end
 
           # Why it can't run here, and how to get it; nil if it can.
@@ -80,13 +88,14 @@ module Cuttle
               "not installed: cuttle lab peers --install #{name}" unless gem_directory.installed?
             elsif package && !executable
               "not installed: the Debian package #{package} has it"
+            elsif package && !version
+              "#{executable} --version fails: is it for another Ruby than #{RUBY_VERSION}?"
             end
           end
 
+          # nil if its program can't say it.
           def version
-            return gem_directory.version if gems
-
-            IO.popen([executable, "--version"], err: %i[child out], &:read)[/\d+\.\d+[\w.]*/]
+            gems ? gem_directory.version : stated_version
           end
 
           # Whether it has that model or variant. nil stands for the model of a peer that has only one.
@@ -150,6 +159,18 @@ module Cuttle
 
           def some_threads(range)
             range.end == 1 ? "one thread in a process" : "at least #{range.begin} threads"
+          end
+
+          def older_than?(version)
+            Gem::Version.new(RUBY_VERSION) < Gem::Version.new(version)
+          end
+
+          # What a package's program says; nil if it fails, as one in Ruby does under a Ruby that it wasn't made for.
+          def stated_version(flag = "--version")
+            @stated_version ||= begin
+              output, status = Open3.capture2e(executable, flag)
+              output[/\d+\.\d+[\w.]*/] if status.success?
+            end
           end
 
           def executable

@@ -7,6 +7,7 @@ module Cuttle
         # A worker may be a child of another worker, so titles identify them.
         class Pitchfork < Unicorn
           def gems = %w[pitchfork rack]
+          def crashes_since = nil
           def worker_title = /worker\[\d+\]/
 
           private

@@ -9,6 +9,10 @@ module Cuttle
         class Unicorn < Peer
           # Unicorn requires logger, which is not a default gem of Ruby 4.
           def gems = %w[unicorn rack logger]
+
+          # kgio, its gem for sockets, ends workers by SIGSEGV there.
+          def crashes_since = "4.0"
+
           def workers = ANY
           def keeps_alive = [false]
           def backlog(setup) = setup.backlog

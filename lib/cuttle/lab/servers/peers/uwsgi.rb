@@ -11,7 +11,7 @@ module Cuttle
           def package = "uwsgi-core and uwsgi-plugin-rack-ruby3.1"
           def keeps_alive = [false]
           def unavailable = super || ("not installed: the Debian packages #{package} have it" unless executable)
-          def version = IO.popen([executable, "--version"], &:read)[/\d+\.\d+[\w.]*/]
+          def version = stated_version
 
           def command(setup)
             [executable, "--plugin", "rack", "--http-socket", address(setup), "--disable-logging", "--add-header",

@@ -6,6 +6,10 @@ module Cuttle
       module Peers
         class Yahns < Peer
           def gems = %w[yahns rack:<3]
+
+          # By kgio, as Unicorn.
+          def crashes_since = "4.0"
+
           def workers = (0..)
           def threads = ANY
           def thread_name = /\Aqueue_epoll\.rb/
