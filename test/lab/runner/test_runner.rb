@@ -234,14 +234,12 @@ class TestLabRunner < Minitest::Test
 
   # The warm-up tells how many requests that takes. On a busy machine, a piece of it may see none.
   def test_a_run_of_requests_takes_its_least_time
-    known = Class.new(SimpleDelegator) { def rate = 50.0 }
-    trial = lambda do |generator:, **rest|
-      load = ->(url, **options) { generator.call(url, **options).then { |it| options[:requests] ? it : known.new(it) } }
-      Cuttle::Lab::Runner::Trial.new(generator: load, **rest)
-    end
-    run_lab(rounds: 1, warmup: 0.2, changes: { "requests" => 1, "least" => 0.2, "trial" => "known" },
-            trials: { "known" => trial })
-    assert_equal [10], @store.of("run").map { |run| run["sent"] }.uniq
+    assert_equal [10], of_requests { |_| [50.0, 0.2] }
+  end
+
+  # A piece of the warm-up is shorter than these responses take.
+  def test_requests_that_end_too_soon_are_part_of_the_warm_up
+    assert_equal [40], of_requests { |requests| requests ? [200.0, requests / 200.0] : [50.0, 0.1] }
   end
 
   def test_after_the_first_round_a_lab_leaves_out_what_there_is_no_time_for
@@ -279,6 +277,24 @@ class TestLabRunner < Minitest::Test
   end
 
   private
+
+  # The numbers of requests of the runs of a load: one request, or as many as take 0.2 s. The block returns the rate and
+  # the seconds of so many requests; of a piece of the warm-up, if that number is nil.
+  def of_requests
+    trial = lambda do |generator:, **rest|
+      known = lambda do |url, **options|
+        rate, elapsed = yield options[:requests]
+        SimpleDelegator.new(generator.call(url, **options)).tap do |result|
+          result.define_singleton_method(:rate) { rate }
+          result.define_singleton_method(:elapsed) { elapsed }
+        end
+      end
+      Cuttle::Lab::Runner::Trial.new(generator: known, **rest)
+    end
+    run_lab(rounds: 1, warmup: 0.2, changes: { "requests" => 1, "least" => 0.2, "trial" => "known" },
+            trials: { "known" => trial })
+    @store.of("run").map { |run| run["sent"] }.uniq
+  end
 
   # changes: of the loads, as the results file has them.
   # In VALID seconds a run has responses on a loaded machine too, without which it isn't valid.

@@ -11,6 +11,7 @@ module Cuttle
         PERCENTILES = %w[50 90 95 99 99.9].freeze
         WRONG = [*Load::Result::WRONG, :malformed, :length].freeze
         UNPROVED = "unproved: " # the reasons begin with it if a setting did not take effect, or can't be seen
+        ENOUGH = 0.8 # share of a load's least time
         MOST_WRONG = 0.001 # share of the requests; a server may be fast because its answers are wrong
 
         # server: Servers::Server. speed: Machine::CoreSpeed. generator: called with a URL, Load's options and tester:
@@ -31,7 +32,7 @@ module Cuttle
         def run(configuration, route, again: false)
           prepare(configuration, route)
           steady = warm_up
-          measured = [measure]
+          measured = [measure_long_enough]
           measured << measure if again && disturbed?(*measured.first)
           result, figures = measured.reject { |each, _| each.interrupted? }.min_by { |_, each| each.withheld }
           record(result, figures, steady).merge("repeated" => measured.length > 1) if result
@@ -63,6 +64,18 @@ module Cuttle
           end.call
         end
 
+        # As measure does. The pieces of a warm-up may be too short to show a rate. If the requests therefore took too
+        # little time, they were a further piece.
+        def measure_long_enough
+          measured = measure
+          result = measured.first
+          enough = result.elapsed >= ENOUGH * @load.least.to_f
+          return measured if enough || result.interrupted? || result.responses.zero?
+
+          @rate = result.rate
+          measure
+        end
+
         # [result, Machine::Meter::Figures] of a load. options: further options of Cuttle::Load.
         def measure(**options)
           Machine::Meter.new(@server.tree, @cores, @speed, @route, services: @testbed.method(:services_cpu)).measure do
@@ -79,7 +92,7 @@ module Cuttle
           { requests: requests, **(@load.tester ? time : {}) }
         end
 
-        # As many requests as the load has, or more if these took less than its least time at the warm-up's rate.
+        # As many requests as the load has, or more if these took less than its least time at the last rate.
         def requests
           [@load.requests, (@load.least.to_f * @rate.to_f).ceil].max
         end
