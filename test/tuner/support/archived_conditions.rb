@@ -142,8 +142,13 @@ module ArchivedConditions
   def condition(study, results, configuration, load, runs)
     work = work(load.path) or return
     demand = load.open? ? Cuttle::Tuner::Demand.open(load.rate) : Cuttle::Tuner::Demand.closed(load.connections)
-    Condition.new(study: study, setting: setting(configuration, load), demand: demand, requests: load.requests,
+    Condition.new(study: study, setting: setting(configuration, load), demand: demand, requests: sent(load, runs),
                   work: work, cores: results.environment["server_cores"].length, measured: measured(runs))
+  end
+
+  # Runs have more requests than their load if these would take too little time (Study::LEAST).
+  def sent(load, runs)
+    load.requests && Cuttle::Lab::Statistics.median(runs.map(&:sent)).round
   end
 
   # The work app's Parameters, if they ask for computing and waiting only; otherwise nil.
