@@ -17,13 +17,13 @@ PEERS = FileList["test/lab/servers/test_{bundled,haproxy,installation,passenger,
 
 # Whole programs, which take most of the time: real apps with browsers and databases, gems and clones that are
 # installed, restarts and releases under Bundler, recipes for contributors, the test runner itself, labs, tunes, studies
-# and benchmarks that measure real servers, the tuning model against all kept studies.
+# and benchmarks that measure real servers, and all kept studies with what was made of them.
 REAL = FileList["test/real/**/test_*.rb", "test/recipes/test_*.rb", "test/cli/test_{clone,gem}.rb",
                 "test/cluster/test_{bundle,releases,restarts}.rb", "test/deploy/test_many_machines.rb",
                 "test/runner/test_suites.rb", "test/tuner/test_{profiler,session,validation}.rb",
                 "test/load/test_self_test.rb", "test/lab/test_lab.rb",
                 "test/lab/apps/test_{album,hello_rails,postgres}.rb", "test/**/test_*in_chromium.rb",
-                "test/studies/test_command.rb", "test/benchmark/test_{alternation,server,trials,waits}.rb"]
+                "test/studies/test_{command,documents}.rb", "test/benchmark/test_{alternation,server,trials,waits}.rb"]
 
 desc "Run all tests but those of whole programs and of other servers; TEST=path runs one file"
 tests :test, FileList["test/**/test_*.rb"].exclude(*PEERS, *REAL)

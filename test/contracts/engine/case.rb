@@ -18,7 +18,7 @@ module EngineContract
   TIMES = %w[--request-timeout 600 --write-timeout 600 --min-rate 0 --drain-grace 0.5].freeze
 
   # Octets that slow clients read slowly, in many pieces. They read the rest fast, which costs less.
-  SLOWLY = 200_000
+  SLOWLY = 500_000
 
   # A limit in seconds for everything. Only an operation that hangs takes as long.
   DEADLINE = Eventually::PATIENCE
