@@ -365,8 +365,8 @@ class TestBusyWorkers < Minitest::Test
     other
   end
 
-  # Suspends the other worker, and sends a request that goes into its relay. It stays there: once that worker has said
-  # that it receives no more, the sender takes back what it sends. Returns the pid.
+  # Suspends the other worker, and sends a request that goes into its relay and stays there. (A worker that runs could
+  # say at once that it receives no more, and the sender would take the request back.) Returns the pid.
   def leave_in_relay(process, held, client, request = get_of("/"))
     stop_idle(process, held).tap do
       client.write(request)

@@ -64,8 +64,8 @@ module Cuttle
           end.call
         end
 
-        # As measure does. The pieces of a warm-up may be too short to show a rate. If the requests therefore took too
-        # little time, they were a further piece.
+        # As measure does, for at least the load's least time. A warm-up's pieces may be too short to show the rate.
+        # Then the first run ends too soon, and only shows the rate.
         def measure_long_enough
           measured = measure
           result = measured.first

@@ -7,7 +7,7 @@ module Cuttle
     module Report
       # The conditions of a study, in sentences: the machine, the scale, the problems, and the command that repeats it.
       module Conditions
-        LEAST = 0.4 # seconds; a shorter run says little about a rate
+        LEAST = Study::LEAST * Lab::Runner::Trial::ENOUGH # seconds; a shorter run says little about a rate
         LITTLE = 0.03 # share of a core that the load uses besides the servers
 
         module_function

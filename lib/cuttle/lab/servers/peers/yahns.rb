@@ -7,7 +7,7 @@ module Cuttle
         class Yahns < Peer
           def gems = %w[yahns rack:<3]
 
-          # By kgio, as Unicorn.
+          # It uses kgio, like Unicorn.
           def crashes_since = "4.0"
 
           def workers = (0..)
