@@ -7,7 +7,7 @@ question "The published figures of a thread per request and of the reactor were 
 design "The Scrawls engines' models on Cuttle; a file of 1,078 octets that the app reads; a connection for each
         request; 1, 10 and 100 connections at once for each model. Connections that wait for the single thread wait in
         the kernel's backlog. The server has one core, the load the other."
-flaw "Only Cuttle is available today: the engines' own code is lost."
+flaw "Only Cuttle is measured: the Scrawls engines were never released to RubyGems."
 
 app "scrawls.ru"
 cores 1

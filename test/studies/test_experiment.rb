@@ -40,7 +40,7 @@ class TestStudyExperiment < Minitest::Test
     assert_equal requests.first, requests.last
     tail = %w[s0.9 s0.10].flat_map { |id| study.entries_of(id) }.flat_map(&:conditions)
     assert_equal [1000], requests.first.values_at(*tail).uniq
-    assert_equal [500], requests.first.except(*tail).values.uniq
+    assert_equal [300, 500], requests.first.except(*tail).values.uniq.sort
     one, copy = study.control
     assert_equal(*[one, copy].map { |condition| study.load(condition, Cuttle::Studies::Scale.new(1)) })
   end

@@ -40,10 +40,20 @@ class TestStudyFindings < Minitest::Test
     full, scaled = [1, 0.1].map { |scale| lab(scale: scale, puma: 20).findings }
     %w[rate p50].each do |metric|
       values = [full, scaled].map do |each|
-        each.reproductions.find { |found| found.entry.row.id == "s0.8" && found.metric == metric }.ours.value
+        each.reproductions.find { |found| found.entry.row.id == "s0.10" && found.metric == metric }.ours.value
       end
       assert_in_delta(*values, 1e-6, metric)
     end
+  end
+
+  # The requests of s0.8 have full length at any scale; those of s0.10 are shortened.
+  def test_what_has_full_length_is_not_converted
+    findings = lab(scale: 0.1, puma: 20).findings
+    rates = %w[s0.8 s0.10].map { |id| findings.estimate(study.entries_of(id).first.conditions.first, "rate").value }
+    assert_equal [202.0, 80.8], (rates.map { |rate| rate.round(3) })
+    paths = %w[s0.8 s0.10].map { |id| study.entries_of(id).first.conditions.first.load(findings.scale)["path"] }
+    assert_match(/cpu_ms=50\.0&/, paths.first)
+    assert_match(/cpu_ms=5\.0&/, paths.last)
   end
 
   def test_claims_are_confirmed_and_refuted_by_intervals
@@ -118,12 +128,58 @@ class TestStudyFindings < Minitest::Test
   end
 
   def test_the_control_is_the_same_measured_twice
-    made = StudiedLab.new(study) { |configuration, _, block| [configuration["copy"] ? 11 + block : 10 + block, {}] }
+    two = Studies.find("s3-hello-rack")
+    made = StudiedLab.new(two) { |configuration, _, block| [configuration["copy"] ? 11 + block : 10 + block, {}] }
     found = made.findings.control
     assert_in_delta 1.09, found.value, 0.02
     assert_match(/The A\/A control differs/, Studies::Report::Conditions.troubles(made.findings).join)
-    alike = StudiedLab.new(study) { |_, _, block| [10 + block, {}] }.findings
+    alike = StudiedLab.new(two) { |_, _, block| [10 + block, {}] }.findings
     assert_match(/measured twice, differed by 1.00/, Studies::Report::Conditions.measured(alike))
+  end
+
+  # s0-ab's claims rest on a p99.
+  def test_a_declared_control_is_compared_in_its_figure
+    made = StudiedLab.new(study) do |configuration, _, block|
+      [configuration["copy"] ? 20.0 : 10.0, { "p99" => 500.0 + block }]
+    end
+    assert_equal %w[s0.9 p99], [study.repeated.id, study.control_metric]
+    assert_in_delta 1, made.findings.control.value, 1e-9
+    part = study.claimed(%w[s0.4])
+    assert_equal "rate", part.control_metric, "the first condition, if the declared one is not in that part"
+  end
+
+  # An interval as wide as this one can't show a difference of 10%.
+  def test_the_threats_name_controls_that_could_hardly_have_disagreed
+    wide = StudiedLab.new(study) { |_, _, block| [10, { "p99" => 500.0 + block }] }
+    noisy = StudiedLab.new(study) do |configuration, _, block|
+      [10, { "p99" => configuration["copy"] ? 500.0 : [600.0, 400.0, 520.0][block] }]
+    end
+    texts = [wide, noisy].map { |made| Studies::Report::Threats.controls([made.findings]) }
+    assert_includes texts.first, "agreed in 1; in 0 of these"
+    assert_includes texts.last, "agreed in 1; in 1 of these"
+  end
+
+  # Starts differ by up to a third, loads of the same start hardly. A pair that happens to differ as little as these
+  # has an interval that knows of the starts of all others.
+  def test_noise_comes_from_different_starts
+    text = <<~RUBY
+      16.times do |number|
+        [4, 8].each do |connections|
+          trial "q1", server: number, connections: connections do
+            serve engine: "hybrid", threads: number + 1
+            ask work(cpu_ms: 5), connections: connections
+          end
+        end
+      end
+      expect "q1", "alike", "both" => [rate("q1", server: 0, connections: 4), rate("q1", server: 1, connections: 4), 1..]
+    RUBY
+    random = Random.new(1) # by pairs of one start, the interval would be 0.2% wide
+    starts = Hash.new { |hash, start| hash[start] = start.first > 2 ? random.rand(0.8..1.2) : 1.0 }
+    made = StudiedLab.new(declared(text), blocks: 5) do |configuration, _, block|
+      [10 * starts[[configuration["threads"], block]] * random.rand(0.999..1.001), {}]
+    end
+    found = made.findings.verdicts.first.evidence.first[1]
+    assert_operator found.high, :>, found.low * 1.01
   end
 
   # Copies that a study compares itself are its control. In an open loop the rate is given, so times are compared.
@@ -148,6 +204,21 @@ class TestStudyFindings < Minitest::Test
     found = made.findings.verdicts.find { |each| each.claim.id == "s0.12" }
     assert_equal :untestable, found.verdict
     assert_match(/needs 2 server cores; the servers had 1/, found.reason)
+  end
+
+  # With two cores, one statement of s0.12 is tested, and the other has a forecast.
+  def test_a_statement_may_need_more_cores_than_its_claim
+    sweeps = Studies.find("s0-sweeps")
+    made = StudiedLab.new(sweeps, cores: 2, run: { "server" => { "cpu_us" => 50_000 } }) do |configuration, load, block|
+      [(configuration["workers"].zero? ? 1 : 10) * load["connections"] * (1 + (0.001 * block)), {}]
+    end
+    found = made.findings.verdicts.find { |each| each.claim.id == "s0.12" }
+    assert_equal [:partly_confirmed, %i[confirmed untestable]], [found.verdict, found.evidence.map(&:last)]
+    assert_equal [4], (found.forecast.map { |statement, _| statement.cores })
+    evidence = Studies::Report::Markdown.evidence(found)
+    assert_includes evidence, "4x16 by 4 processes, at 10: it needs 4 server cores; On a machine of 5 cores or more: " \
+                              "`cuttle study s0.12`. Forecast by the model"
+    assert_empty made.findings.imprecise(0.5), "no rounds for what can't be tested"
   end
 
   # A server's numbers are known by its columns; a claim is tried on the servers that it is about.
@@ -189,7 +260,31 @@ class TestStudyFindings < Minitest::Test
     many, some = StudiedLab.new(declared(text)) { [10.0, {}] }.findings.verdicts
     assert_equal %i[undecided refuted], [many.verdict, some.verdict]
     assert_in_delta 1.229, many.evidence[0][1].high, 0.001
-    assert_includes Studies::Report::Markdown.evidence(many), "at most 1.23"
+    assert_includes Studies::Report::Markdown.evidence(many), "errors: at most 0.123%, expected above 0.1%"
+  end
+
+  # A server whose starts fail in 10%, 20% and 40% is not known as well as 3,000 requests would say.
+  def test_a_share_of_errors_varies_between_starts
+    text = <<~RUBY
+      trial "q1" do
+        serve engine: "single"
+        ask work(cpu_ms: 5), connections: 4
+      end
+      expect "some", "more than 1%", "errors" => [errors("q1"), 0.01, 1..]
+    RUBY
+    found = StudiedLab.new(declared(text)) do |_, _, block|
+      [10.0, {}, { "valid" => false, "reasons" => ["wrong answers: status_5xx"],
+                   "errors" => { "status_5xx" => [100, 200, 400][block] } }]
+    end.findings.verdicts.first.evidence.first[1]
+    assert_in_delta 20, found.value, 1e-6
+    assert_in_delta 20 * Math.exp(4.303 * Math.log(2) / Math.sqrt(3)), found.high, 0.1
+  end
+
+  def test_a_ratio_that_rounds_to_a_bound_has_more_digits
+    statement = Studies::Claim::Statement.new("one by other", Studies::Claim::Figure.new("rate", "q1", {}), 1, 2..)
+    found = Cuttle::Lab::Statistics::Estimate.new(1.84, 1.69, 1.996, 5)
+    assert_equal "one by other: 1.84 (1.69 to 1.996), expected above 2",
+                 Studies::Report::Figures.statement(statement, found, :refuted)
   end
 
   def test_memory_and_the_busiest_worker

@@ -21,8 +21,9 @@ module Cuttle
       end
 
       # States that +above+ / +below+ is in +range+. text: its meaning. below: a Figure or a number. apart: the ratio is
-      # the larger value / the smaller one in each round; for a Figure and itself, from each round to the next.
-      Statement = Struct.new(:text, :above, :below, :range, :apart) do
+      # the larger value / the smaller one in each round; for a Figure and itself, from each round to the next. cores:
+      # number of server cores that it needs, if its claim needs fewer; or nil.
+      Statement = Struct.new(:text, :above, :below, :range, :apart, :cores) do
         def figures
           [above, below].grep(Figure)
         end
@@ -42,15 +43,22 @@ module Cuttle
           at_border?(estimate) ? :border : :undecided
         end
 
+        # Whether that many server cores are too few for it.
+        def short?(number)
+          !cores.nil? && number < cores
+        end
+
         def to_s
           "#{above} / #{below} #{bounds}"
         end
 
-        def bounds
-          return "above #{range.begin}" unless range.end
-          return "below #{range.end}" unless range.begin
+        # "above 2", "0.9 to 1.1". The block gives the text of a bound.
+        def bounds(&text)
+          first, last = [range.begin, range.end].map { |bound| bound && (text ? text.call(bound) : bound) }
+          return "above #{first}" unless last
+          return "below #{last}" unless first
 
-          "#{range.begin} to #{range.end}"
+          "#{first} to #{last}"
         end
 
         private
@@ -113,6 +121,11 @@ module Cuttle
       # Whether that many server cores are too few, and nothing else prevents the test.
       def short?(cores)
         @reason.nil? && cores < @cores
+      end
+
+      # The server cores that all of its statements need.
+      def most_cores
+        [cores, *statements.filter_map(&:cores)].max
       end
 
       # The published ids that the claim is about.

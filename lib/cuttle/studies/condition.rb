@@ -15,9 +15,10 @@ module Cuttle
     #   connections   number of connections; requests: total number of requests, at full length
     #   rate, poisson    for an open loop, at full length; nil for a closed loop
     #   delay, bandwidth, tester   as in the lab's loads
+    #   full_length   whether a Scale doesn't shorten it
     class Condition
       SERVING = %i[server model like workers threads keep_alive environment flags ruby copy].freeze
-      ASKING = %i[request connections requests rate poisson delay bandwidth tester].freeze
+      ASKING = %i[request connections requests rate poisson delay bandwidth tester full_length].freeze
       NOTHING = (SERVING + ASKING).to_h { |name| [name, nil] }.freeze
       OURS = "cuttle"
 
@@ -46,8 +47,14 @@ module Cuttle
                .merge("keep_alive" => keeps_alive?, "series" => ruby, "name" => name)
       end
 
-      # The lab's load, without its id.
-      def load(scale)
+      # Its Scale in a study of that scale.
+      def scale(asked)
+        full_length ? Scale.new(1.0) : asked
+      end
+
+      # The lab's load, without its id, in a study of that scale.
+      def load(asked)
+        scale = scale(asked)
         { "name" => load_name, "loop" => rate ? "open" : "closed", "connections" => connections,
           "path" => request.target(scale),
           "requests" => request.scaled? ? requests : scale.count(requests, connections),

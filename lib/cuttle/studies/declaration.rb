@@ -39,7 +39,7 @@ module Cuttle
         @root = root
         @texts = { name: name, title: name, source: nil, question: nil, design: nil }
         @settings = { app: "work", profile: {}, cores: nil, rounds: ROUNDS, warmup: WARMUP,
-                      full_length: false, deciding: nil }
+                      full_length: false, repeated: nil, deciding: nil }
         @flaws = []
         @entries = []
         @claims = []
@@ -54,6 +54,12 @@ module Cuttle
       # A scale doesn't shorten the study: what it shows depends on the length of requests.
       def at_full_length
         @settings[:full_length] = true
+      end
+
+      # The figure of the A/A control, one that the claims rest on. Without it, the control is the rate of the first
+      # condition.
+      def control(figure)
+        @settings[:repeated] = figure
       end
 
       # An app of the lab by name, or a file of studies/apps. profile: as in the lab.
@@ -87,6 +93,11 @@ module Cuttle
       # each round. A single figure is compared from each round to the next.
       def apart(figure, other = figure, range)
         [figure, other, range, true]
+      end
+
+      # For a statement that needs more server cores than the other statements of its claim.
+      def on_cores(number, figure, other, range)
+        [figure, other, range, nil, number]
       end
 
       # A published claim. statements: text => [a figure, a figure or number to divide by, range of the ratio]. cores:

@@ -40,16 +40,23 @@ module Cuttle
 
       private
 
-      # The share of errors over all rounds, divided by a number.
+      # The share of errors, divided by a number. If each round had errors, its interval describes the differences
+      # between starts of servers. Otherwise the rounds count as one sample, because a ratio needs a number above 0.
       def share(statement, conditions, confidence)
         runs = @findings.runs(conditions[statement.above], Metric.fetch("errors"))
-        failed = runs.sum(&:failures)
+        return together(runs, statement.below, confidence) if runs.length < 2 || runs.any? { |run| run.failures.zero? }
+
+        values, others = by_round(statement, conditions)
+        Lab::Statistics::Paired.of(others, values).estimate(confidence)
+      end
+
+      # The share over all rounds, divided by a number, with Clopper and Pearson's interval; nil without requests.
+      def together(runs, number, confidence)
         sent = runs.sum { |run| run.sent.to_i }
         return unless sent.positive?
 
-        found = Lab::Statistics.proportion(failed, sent, confidence)
-        Lab::Statistics::Estimate.new(*[found.value, found.low, found.high].map { |value| value / statement.below },
-                                      sent)
+        found = Lab::Statistics.proportion(runs.sum(&:failures), sent, confidence)
+        Lab::Statistics::Estimate.new(*[found.value, found.low, found.high].map { |value| value / number }, sent)
       end
 
       # { round => value } of +above+ and of +below+.
@@ -73,16 +80,23 @@ module Cuttle
         noise(above.metric)
       end
 
-      # Estimated from neighbours; each condition is in only one pair. In each round, the loads of a configuration share
-      # one start of a server, so they count as one (see Noise.of).
+      # Estimated from neighbours. In each round, the loads of a configuration share one start of a server, so they
+      # count as one (see Noise.of).
       def noise(metric)
         @noise[metric] ||= begin
-          values = @findings.study.conditions.map { |condition| @findings.by_round(condition, metric) }.reject(&:empty?)
-          spreads = values.each_slice(2).filter_map do |one, other|
-            Lab::Statistics::Paired.of(one, other).spread if other
+          spreads = neighbours(metric).filter_map do |pair|
+            Lab::Statistics::Paired.of(*pair.map { |condition| @findings.by_round(condition, metric) }).spread
           end
           Lab::Statistics::Noise.of(spreads, repeats: loads)
         end
+      end
+
+      # Pairs of conditions, under the same load if possible; each condition is in only one. Two loads of one
+      # configuration are no pair: they share their starts, so they don't show how starts differ.
+      def neighbours(metric)
+        measured = @findings.study.conditions.reject { |condition| @findings.by_round(condition, metric).empty? }
+        by_load = measured.group_by { |condition| condition.load(@findings.scale) }.values.flatten
+        by_load.each_slice(2).select { |one, other| other && one.configuration != other.configuration }
       end
 
       # The mean number of loads of a configuration, over what the results have.

@@ -42,10 +42,10 @@ module Cuttle
                                refuted: "fails").freeze
 
       # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
-      # verdict], …]. reason: why it could not be tested, or nil. forecast: the prediction of the tuner's model for more
-      # cores, [[Statement, ratio or nil], …], or nil. model: whether Cuttle imitates a server that the claim is
-      # about. Then the verdict shows what the concurrency model does; only that server itself can confirm or refute the
-      # claim. conditions: { figure => Condition }, or nil.
+      # verdict], …]. reason: why it could not be tested, or nil. forecast: the prediction of the tuner's model for
+      # statements that need more cores, [[Statement, ratio or nil], …], or nil. model: whether Cuttle imitates a server
+      # that the claim is about. Then the verdict shows what the concurrency model does; only that server itself can
+      # confirm or refute the claim. conditions: { figure => Condition }, or nil.
       Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :forecast, :model, :conditions) do
         def word
           of(verdict)
@@ -59,7 +59,8 @@ module Cuttle
 
       # Keys that identify a configuration and a load. The name is one of them: a server that has no option to close
       # connections is the same, whether or not requests ask it to close them.
-      KEY = [*Condition::SERVING, *Condition::ASKING, :series, :path, :name].map(&:to_s).freeze - %w[ruby request]
+      KEY = ([*Condition::SERVING, *Condition::ASKING, :series, :path, :name] - %i[ruby request full_length])
+            .map(&:to_s).freeze
       OURS = Condition::OURS
 
       attr_reader :study, :scale, :results
@@ -90,10 +91,8 @@ module Cuttle
       # measured.
       def verdicts
         @verdicts ||= study.claims.flat_map do |claim|
-          cores = results.environment["server_cores"].length
           reason = claim.reason(cores)
-          forecast = forecasts.of(claim) if claim.short?(cores)
-          reason ? [untestable(claim, nil, reason, forecast)] : tried(claim)
+          reason ? [untestable(claim, nil, reason, forecast(claim))] : tried(claim)
         end
       end
 
@@ -107,16 +106,18 @@ module Cuttle
       # verdict would produce one. (Shares of errors may be 0, and have no such precision.)
       def imprecise(share)
         conditions = verdicts.flat_map do |verdict|
-          wide = verdict.evidence.reject { |statement, found, _| statement.of_errors? || precise?(found, share) }
+          wide = verdict.evidence.reject do |statement, found, decided|
+            statement.of_errors? || decided == :untestable || precise?(found, share)
+          end
           wide.flat_map { |statement, *| verdict.conditions.values_at(*statement.figures) }
         end
         conditions.uniq.map { |condition| ids_of(condition) }.select(&:all?)
       end
 
-      # The A/A control: the requests/s of an unchanged copy of a condition / those of the condition; of an open loop,
-      # whose rate is given, the medians of the response times. An Estimate, or nil if it was not measured.
+      # The A/A control: a metric of an unchanged copy of a condition / that of the condition. An Estimate, or nil if it
+      # was not measured.
       def control
-        one, other = study.control.map { |condition| by_round(condition, condition.rate ? "p50" : "rate") }
+        one, other = study.control.map { |condition| by_round(condition, study.control_metric) }
         return unless one && other && (one.keys & other.keys).length > 1
 
         Lab::Statistics.paired_ratio(one, other)
@@ -157,11 +158,23 @@ module Cuttle
         values.compact.transform_values { |value| value * factor }
       end
 
+      # The factor that converts a metric of a condition to full length.
+      def factor(condition, metric)
+        condition.request.scaled? ? metric.factor(condition.scale(scale)) : 1.0
+      end
+
       private
 
-      # One for all claims, which share simulations.
-      def forecasts
-        @forecasts ||= Forecasts.new(self)
+      # The number of server cores that the study had.
+      def cores
+        results.environment["server_cores"].length
+      end
+
+      # The model's predictions for the statements that need more cores, or nil.
+      def forecast(claim)
+        @forecasts ||= Forecasts.new(self) # one for all claims, which share simulations
+        short = claim.short?(cores) ? claim.statements : claim.statements.select { |each| each.short?(cores) }
+        @forecasts.of(claim, short) if short.any?
       end
 
       # For results of earlier versions, whose loads did not adapt to percentiles, this is the load as declared.
@@ -194,10 +207,6 @@ module Cuttle
       def lengthened(estimate, factor)
         numbers = [estimate.value, estimate.low, estimate.high].map { |each| each && (each * factor) }
         Lab::Statistics::Estimate.new(*numbers, estimate.count)
-      end
-
-      def factor(condition, metric)
-        condition.request.scaled? ? metric.factor(scale) : 1.0
       end
 
       def untestable(claim, by, reason, forecast = nil)
@@ -237,10 +246,12 @@ module Cuttle
       def verdict(claim, by, conditions)
         @evidence ||= Evidence.new(self)
         evidence = claim.statements.map do |statement|
+          next [statement, nil, :untestable] if statement.short?(cores)
+
           found = @evidence.ratio(statement, conditions, claim.confidence)
           [statement, found, statement.verdict(found)]
         end
-        Verdict.new(claim, by, claim.verdict(evidence.map(&:last)), evidence, nil, nil, nil, conditions)
+        Verdict.new(claim, by, claim.verdict(evidence.map(&:last)), evidence, nil, forecast(claim), nil, conditions)
       end
     end
   end

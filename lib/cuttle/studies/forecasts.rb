@@ -17,9 +17,10 @@ module Cuttle
         @runs = {} # of simulations
       end
 
-      # [[Statement, ratio or nil], …]: nil if the model does not have a figure, or if it was not measured here.
-      def of(claim)
-        claim.statements.map { |statement| [statement, ratio(statement, claim.cores)] }
+      # [[Statement, ratio or nil], …] for statements of a claim: nil if the model does not have a figure, or if it was
+      # not measured here.
+      def of(claim, statements)
+        statements.map { |statement| [statement, ratio(statement, statement.cores || claim.cores)] }
       end
 
       private
@@ -38,8 +39,7 @@ module Cuttle
 
         profile = profile(condition) or return
         forecast = Tuner::Model.new(profile, runs: @runs).forecast(setting(condition), demand(condition), cores: cores)
-        metric = Metric.fetch(figure.metric)
-        FIGURES.fetch(figure.metric).call(forecast) * (condition.request.scaled? ? metric.factor(scale) : 1.0)
+        FIGURES.fetch(figure.metric).call(forecast) * @findings.factor(condition, Metric.fetch(figure.metric))
       end
 
       def condition(figure)
@@ -54,21 +54,26 @@ module Cuttle
       # The measurements of a request; nil if there are none.
       def profile(condition)
         cpu = cpu(condition) or return
-        wait = wait(condition.request) or return
+        wait = wait(condition) or return
         Tuner::Profile.new(entries: [{ name: condition.request.to_s, cpu: cpu, wait: wait }],
                            environment: @findings.results.environment)
       end
 
       # Seconds that a request waits. With so few connections, each slot is free or has a request that computes or
       # waits.
-      def wait(request)
-        same = @findings.study.conditions.select { |each| each.request == request && ours?(each) && each.rate.nil? }
+      def wait(asked)
+        same = @findings.study.conditions.select { |each| alike?(each, asked) && ours?(each) && each.rate.nil? }
         condition = same.select { |each| @findings.runs(each).any? }
                         .min_by { |each| [each.connections, each.processes] }
         cpu = condition && cpu(condition) or return
 
         under_way = [condition.connections, setting(condition).then { |found| found.processes * found.slots }].min
         [under_way.fdiv(median(condition, &:rate)) - cpu, 0.0].max
+      end
+
+      # Whether both have the same request, of the same length.
+      def alike?(one, other)
+        one.request == other.request && one.full_length == other.full_length
       end
 
       # Seconds of CPU time per response.

@@ -52,6 +52,7 @@ module Cuttle
         new("rate", "requests/s", :rate, ->(run, _) { run.rate }),
         *%w[mean p50 p90 p99].map { |each| new(each, each, :time, ->(run, _) { run.time(each) }) },
         new("memory", "memory, MB", :plain, ->(run, _) { run.server["pss_total"] / 1e6 }),
+        new("resident", "resident sizes, MB", :plain, ->(run, _) { run.server["rss_total"]&.fdiv(1e6) }),
         new("cpu", "CPU time, us", :plain, ->(run, _) { run.server["cpu_us"] }),
         new("errors", "errors", :plain, ->(run, _) { [run.failures.fdiv([run.sent.to_i, 1].max), LEAST].max }),
         new("spread", "busiest worker", :plain, ->(run, workers) { spread(run, workers) })

@@ -129,7 +129,7 @@ module Cuttle
         rates = known.lazy.map { |findings| findings.by_round(condition, "rate").values }.find(&:any?)
         return unmeasured(condition, load, scale) unless rates
 
-        rate = Lab::Statistics.median(rates) / (condition.request.scaled? ? scale.factor : 1)
+        rate = Lab::Statistics.median(rates) / (condition.request.scaled? ? condition.scale(scale).factor : 1)
         [load["requests"] / rate, Study::LEAST].max
       end
 
@@ -137,7 +137,7 @@ module Cuttle
       # computes for one at a time.
       def unmeasured(condition, load, scale)
         time, computing = [condition.request.times, condition.request.computing].map do |times|
-          times.values.sum * scale.factor / 1000.0
+          times.values.sum * condition.scale(scale).factor / 1000.0
         end
         slots = condition.threads.zero? ? condition.connections : condition.processes * condition.threads
         rate = load["rate"] || [[slots, condition.connections].min / time, condition.processes / computing].min

@@ -39,11 +39,12 @@ module Cuttle
 
       # The request, and the number of connections that send it. requests: their number, at full length. rate: of an
       # open loop, per second. delay, bandwidth: of a slow network, in seconds and octets per second each way. tester:
-      # "ab", "siege", "wrk"; nil for cuttle load.
+      # "ab", "siege", "wrk"; nil for cuttle load. full_length: whether a scale doesn't shorten it, because a shorter
+      # one would not show its effect.
       def ask(request, connections:, requests: REQUESTS, rate: nil, poisson: nil, delay: nil, bandwidth: nil,
-              tester: nil)
+              tester: nil, full_length: nil)
         @loads << { request: request, connections: connections, requests: requests || REQUESTS, rate: rate,
-                    poisson: poisson, delay: delay, bandwidth: bandwidth, tester: tester }
+                    poisson: poisson, delay: delay, bandwidth: bandwidth, tester: tester, full_length: full_length }
       end
 
       # Skips the row, with a reason.

@@ -11,12 +11,13 @@ module Cuttle
     #                 nil: the lab's choice, with separate cores for both
     #   rounds, warmup    as in the lab
     #   full_length  whether it means nothing if a Scale shortens it
+    #   repeated     Figure of the A/A control, or nil
     #   entries      Entries, in the published order
     #   claims       Claims
     #   deciding     nil; if the study is reduced to what decides published claims (#claimed): their ids
     class Study
-      ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup full_length entries claims
-                      deciding].freeze
+      ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup full_length repeated
+                      entries claims deciding].freeze
 
       CONTROL = "control" # the copy of a condition
       BEYOND = 10 # least number of responses beyond a percentile
@@ -92,12 +93,20 @@ module Cuttle
         @kept[:conditions] ||= entries.flat_map(&:conditions).uniq.freeze
       end
 
-      # The A/A control: the Condition that is measured twice, and its copy; in a closed loop, if there is one.
-      # Differences between the two are noise. If all conditions are copies, these are the control.
+      # The A/A control: the Condition that is measured twice, and its copy: the declared one, or the first one, in a
+      # closed loop if there is one. Differences between the two are noise. If all conditions are copies, these are the
+      # control.
       def control
         single = conditions.select { |condition| condition.copy.nil? && condition.tester.nil? }
-        twice = single.find { |condition| condition.rate.nil? } || single.first or return copies
+        twice = declared_control || single.find { |condition| condition.rate.nil? } || single.first or return copies
         [twice, twice.with(copy: CONTROL)]
+      end
+
+      # The name of the metric in which the control is compared. The rate of an open loop is given.
+      def control_metric
+        return repeated.metric if declared_control
+
+        control.first&.rate ? "p50" : "rate"
       end
 
       # The lab's load of a condition: each run has as many responses as the percentiles in claims need, and takes at
@@ -120,6 +129,11 @@ module Cuttle
       end
 
       private
+
+      # The Condition of the declared control; nil without one, or in a part of the study that doesn't have it.
+      def declared_control
+        entries_of(repeated.id, repeated.columns).flat_map(&:conditions).first if repeated
+      end
 
       # The number of responses that the percentiles need that claims use for a condition; 0 without such a percentile.
       def least(condition)

@@ -85,6 +85,10 @@ module LabFakes
     def pss
       [1_000_000]
     end
+
+    def rss
+      2000
+    end
   end
 
   Proof = Struct.new(:setting, :wanted, :found, :proved, :how)

@@ -91,8 +91,8 @@ module Cuttle
           sizes = @tree.pss
           sizes = sizes.values if sizes.is_a?(Hash)
           { "cpu_us" => used[:cpu] * 1e6 / responses, "switches" => used[:switches].fdiv(responses), "pss" => sizes,
-            "pss_total" => sizes.sum, "cpu_share" => used[:cpu] / (used[:wall] * @cores.server.length),
-            **services(used, responses) }
+            "pss_total" => sizes.sum, "rss_total" => @tree.rss * 1024,
+            "cpu_share" => used[:cpu] / (used[:wall] * @cores.server.length), **services(used, responses) }
         end
       end
     end

@@ -24,10 +24,10 @@ module Cuttle
         def item(verdict, statement, found, decided)
           slot = SLOTS.fetch(decided)
           name = "#{verdict.claim.id} #{statement.text}#{", on #{verdict.by}" unless verdict.by == Summary::OURS}"
-          figure = Figures.ratio(found)
+          figure = Figures.measured(statement, found)
           Cuttle::Report::Charts::Rows::Item.new(
             name: name, figure: figure, value: found, slot: slot, hollow: slot.zero?, range: statement.range,
-            text: "#{name}: #{figure}, expected #{statement.bounds}: #{verdict.of(decided)}"
+            text: "#{name}: #{figure}, #{Figures.expected(statement)}: #{verdict.of(decided)}"
           )
         end
 

@@ -17,7 +17,7 @@ module Cuttle
           results = findings.results
           measured = ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
                       "#{rounds(findings)}, seed #{results.seed}"].join("; ")
-          ["#{measured}.", *scale(findings.scale)&.then { |shorter| "#{capital(shorter)}." },
+          ["#{measured}.", *scale(findings)&.then { |shorter| "#{capital(shorter)}." },
            *agreement(findings.control), *connections(results)].join(" ")
         end
 
@@ -77,11 +77,17 @@ module Cuttle
         end
 
         # The parts that are shorter than in the original, or nil.
-        def scale(scale)
-          return if scale.full?
+        def scale(findings)
+          return if findings.scale.full?
 
-          "waits, computing and numbers of requests are #{format("%g", scale.factor)} times the original's; " \
-            "rates and times of shortened requests are converted to full length"
+          "waits, computing and numbers of requests are #{format("%g", findings.scale.factor)} times the original's" \
+            "#{whole(findings.study)}; rates and times of shortened requests are converted to full length"
+        end
+
+        # ", but in 8 of 23 measurements, which have full length", if there are such.
+        def whole(study)
+          number = study.conditions.count(&:full_length)
+          ", but in #{number} of #{study.conditions.length} measurements, which have full length" if number.positive?
         end
 
         # The problems, one sentence each.

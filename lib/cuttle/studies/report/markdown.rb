@@ -26,9 +26,7 @@ module Cuttle
         end
 
         def evidence(verdict)
-          return Figures.reason(verdict) if verdict.reason
-
-          verdict.evidence.map { |statement, found, _| Figures.statement(statement, found) }.join("; ")
+          [*verdict.evidence.map { |each| Figures.statement(*each) }, *Figures.reason(verdict)].join("; ")
         end
 
         def numbers(findings)

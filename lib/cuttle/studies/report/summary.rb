@@ -41,16 +41,18 @@ module Cuttle
           def evidence
             first, *others = verdicts.reject(&:reason)
             ratios = first ? first.evidence.map.with_index { |each, index| ratios(each, index, others) } : []
-            [*ratios, *(Figures.reason(main) if main.reason)].join("; ")
+            [*ratios, *Figures.reason(main)].join("; ")
           end
 
           private
 
-          def ratios((statement, found, _), index, others)
+          def ratios((statement, found, decided), index, others)
+            return Figures.statement(statement, found, decided) if decided == :untestable
+
             elsewhere = others.map do |verdict|
-              ", on #{verdict.by} #{Figures.ratio(verdict.evidence[index][1])}"
+              ", on #{verdict.by} #{Figures.measured(statement, verdict.evidence[index][1])}"
             end
-            "#{statement.text}: #{Figures.ratio(found)}#{elsewhere.join}, expected #{statement.bounds}"
+            "#{statement.text}: #{Figures.measured(statement, found)}#{elsewhere.join}, #{Figures.expected(statement)}"
           end
         end
 

@@ -16,7 +16,7 @@ module Cuttle
 
         def heading(findings)
           [["#{findings.study.name}: #{findings.study.title}", findings.study.source].compact.join("\n"),
-           *Conditions.scale(findings.scale)].join("\n")
+           *Conditions.scale(findings)].join("\n")
         end
 
         # For each metric, columns of the published number, the measured one and their ratio; only the measured one if
@@ -54,10 +54,8 @@ module Cuttle
           findings.verdicts.map do |verdict|
             word = [verdict.word, verdict.by].compact.join(" on ")
             ["#{verdict.claim.id} #{word}: #{verdict.claim.text}",
-             *verdict.reason&.then { "    #{Figures.reason(verdict)}" },
-             *verdict.evidence.map do |statement, found, decided|
-               "    #{verdict.of(decided)}: #{Figures.statement(statement, found)}"
-             end].join("\n")
+             *verdict.evidence.map { |each| "    #{verdict.of(each.last)}: #{Figures.statement(*each)}" },
+             *Figures.reason(verdict)&.then { |text| "    #{text}" }].join("\n")
           end.join("\n")
         end
 
