@@ -13,7 +13,6 @@ flaw "The app computes by the wall clock, so a request that waits for Ruby's loc
 flaw "ab sends the next request when the last one is answered: the time that a user would have waited is not counted."
 
 cores :all
-rounds 4
 threaded = %w[s0.5 s0.7 s0.8 s0.9] # at full length
 fake_work = { cpu_ms: 50, iowait_ms: 250, response_chars: 20_091, spin: "wall" }
 

@@ -143,9 +143,9 @@ class TestStudyDocuments < Minitest::Test
   end
 
   def test_rounds_of_a_part_are_counted_separately
-    few, more = [4, 12].map { |blocks| lab("s0-ab", blocks: blocks, precision: 0.05).findings }
-    assert_match(/; 4 rounds, seed 1\./, Studies::Report::Conditions.measured(few))
-    assert_match(/; 4 rounds, and up to 8 more for ratios of claims, seed 1\./,
+    few, more = [5, 12].map { |blocks| lab("s0-ab", blocks: blocks, precision: 0.05).findings }
+    assert_match(/; 5 rounds, seed 1\./, Studies::Report::Conditions.measured(few))
+    assert_match(/; 5 rounds, and up to 7 more for ratios of claims, seed 1\./,
                  Studies::Report::Conditions.measured(more))
     assert_equal "cuttle study s0-ab --precision 0.05 --rounds 12 --seed 1",
                  Studies::Report::Conditions.command(more)
