@@ -96,6 +96,19 @@ class TestModel < Minitest::Test
     assert_limit :cores, 100, "fibers", cores: 1, cpu: 0.01, wait: 0.02, contention: 0.001
   end
 
+  # The probability that none of many workers computes is tiny, even if each of them mostly waits.
+  def test_a_core_serves_no_less_with_more_workers
+    numbers = [1, 2, 4, 8, 16, 24, 32, 40, 48, 64, 96, 128]
+    [1, 4].product([0.0005, 0.002, 0.01], [0.0, 0.005, 0.05, 0.2], [1, 5]) do |cores, cpu, wait, threads|
+      model = model(cpu: cpu, wait: wait)
+      rates = numbers.map { |workers| model.capacity(Setting.new(workers: workers, threads: threads), cores: cores)[0] }
+      rates.each_cons(2) { |fewer, more| assert_operator more, :>=, fewer * (1 - 1e-6), [cores, cpu, wait, threads] }
+    end
+    { 40 => 0.9635, 48 => 0.9788 }.each do |workers, share|
+      assert_about share / 0.002, capacity("single", cores: 1, workers: workers, cpu: 0.002, wait: 0.05), 0.001
+    end
+  end
+
   # -- threads auto
 
   def test_threads_auto_are_the_fewest_that_keep_the_gvl_busy

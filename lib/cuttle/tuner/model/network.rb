@@ -17,6 +17,9 @@ module Cuttle
 
         TINY = 1e-9 # seconds; avoids a division by 0
 
+        # Of the iteration: steps at most, and the relative change that ends it.
+        STEPS, EXACT = 200, 1e-6
+
         def initialize(work:, rules:, machine:, contention: 0.0)
           @work = work
           @rules = rules
@@ -62,25 +65,35 @@ module Cuttle
         def rate
           slowdown = 1.0
           found = 0.0
-          20.times do
+          STEPS.times do
             found = unit_rate(slowdown)
-            busy = [found * @cpu * slowdown, 1.0].min
-            slowdown = (slowdown + crowding(busy)) / 2
+            step = (crowding([found * @cpu * slowdown, 1.0].min) - slowdown) / 2
+            break if step.abs < slowdown * EXACT
+
+            slowdown += step
           end
           [@rules.units * found, *bounds.values].min
         end
 
         # The mean of 1 / speed as a computing unit sees it, while each of the other units computes with this
-        # probability.
+        # probability. Logarithms, because the probability that none of many units computes is too small for a Float.
         def crowding(busy)
-          others = @rules.units - 1
-          probability = (1 - busy)**others
-          return 1 / @machine.speed(@rules.units) if probability < 1e-12
+          return 1 / @machine.speed(@rules.units) if busy >= 1
 
-          (0..others).sum do |count|
-            share = probability
-            probability *= (others - count) * busy / ((count + 1) * (1 - busy)) if count < others
+          computes, rests = Math.log(busy), Math.log(1 - busy)
+          ways.each_with_index.sum do |number, count|
+            share = Math.exp(number + (count * computes) + ((ways.length - 1 - count) * rests))
             share / @machine.speed(count + 1)
+          end
+        end
+
+        # The logarithms of the numbers of ways in which 0, 1, 2, … of the other units can be those that compute.
+        def ways
+          @ways ||= begin
+            others = @rules.units - 1
+            (1..others).inject([0.0]) do |found, count|
+              found << (found.last + Math.log((others - count + 1.0) / count))
+            end
           end
         end
 
