@@ -171,6 +171,21 @@ class TestTune < Minitest::Test
     assert_match(/^! the profile has no figures of memory, so only measured settings were held to --memory: /, out)
     refute_match(/figures of memory/, tune("--profile", bare, "--no-verify", "--engines", "hybrid").first)
     refute_match(/figures of memory/, predict("--memory", "1G").first)
+    assert_match(/^! the profile has no figures of database connections, so --db-connections had no effect: /,
+                 predict("--db-connections", "10").first)
+  end
+
+  # The run with two workers failed, or came too late.
+  def test_without_figures_of_workers_memory_limits_the_settings_without_workers
+    profile(environment: here, memory: { "alone" => 40e6, "thread" => 1e6 }).write(@kept)
+    out, err, status = predict("--memory", "41.5M")
+    assert_equal 0, status, err
+    assert_match(/^! the profile has no figures of the memory of workers, so of the settings with workers only /, out)
+    answers = tune("--profile", @kept, "--what-if", "threads=3", "--what-if", "workers=2", "--memory", "41.5M")
+    assert_equal ["cuttle: #{@kept} has no figures of the memory of workers: --memory has no effect on settings with " \
+                  "workers\n"], answers[1].lines
+    assert_match(/^hybrid -t 3: .*\n  .* it; breaks a limit: memory 42\.0 MB/, answers.first)
+    assert_equal 2, answers.first.scan("breaks").length, "auto, and three threads"
   end
 
   def test_questions_to_a_kept_profile

@@ -17,13 +17,15 @@ module Cuttle
         (@connections ? setting.most_threads : setting.most_threads(connections: nil)) || 1
       end
 
-      # PSS of all processes, in octets.
+      # PSS of all processes, in octets. How much a worker takes is unknown if there was no run with two.
       def memory(setting)
-        return unless @memory && @memory["worker"]
+        return unless @memory
 
         more = (threads(setting) - 1) * @memory["thread"].to_f
-        alone = @memory["alone"] if setting.workers.zero?
-        @heavier * (alone ? alone + more : @memory["base"].to_f + (setting.processes * (@memory["worker"] + more)))
+        alone, worker = @memory.values_at("alone", "worker")
+        if alone && setting.workers.zero? then @heavier * (alone + more)
+        elsif worker then @heavier * (@memory["base"].to_f + (setting.processes * (worker + more)))
+        end
       end
 
       # Database connections of all processes.
@@ -32,6 +34,14 @@ module Cuttle
 
         held = @connections["process"].to_f + (threads(setting) * @connections["thread"].to_f)
         (setting.processes * held).ceil
+      end
+
+      # What the profile has no figures of, although one of these Limits needs them: :memory, :workers (their memory),
+      # :connections.
+      def unknown(limits)
+        memory = @memory&.key?("alone") ? :workers : :memory
+        [(memory if limits.memory && @memory&.fetch("worker", nil).nil?),
+         (:connections if limits.connections && @connections.nil?)].compact
       end
 
       # Whether the setting keeps those Limits.

@@ -10,6 +10,16 @@ module Cuttle
       LEAST_TRIED = 1
       SPARE = 5 # seconds for the search and the answer
 
+      # Warnings of what a Footprint does not know.
+      UNCHECKED = {
+        memory: "the profile has no figures of memory, so only measured settings were held to --memory: increase " \
+                "--budget",
+        workers: "the profile has no figures of the memory of workers, so of the settings with workers only measured " \
+                 "ones were held to --memory: increase --budget",
+        connections: "the profile has no figures of database connections, so --db-connections had no effect: count " \
+                     "one for each thread"
+      }.freeze
+
       attr_reader :folder
 
       # folder: of a new tune, or of one to resume. budget: seconds, in place of the tune's own budget. out: receives
@@ -197,11 +207,9 @@ module Cuttle
                        warnings: [*profile.notes, *@warnings, *unchecked(profile)].uniq)
       end
 
-      # A limit that predictions could not be checked for.
+      # Limits that predictions could not be held to.
       def unchecked(profile)
-        return if @options.limits.memory.nil? || profile.memory
-
-        "the profile has no figures of memory, so only measured settings were held to --memory: increase --budget"
+        UNCHECKED.values_at(*Footprint.new(profile).unknown(@options.limits))
       end
 
       def keep_warnings(results)

@@ -7,6 +7,11 @@ module Cuttle
     class Tune
       # `cuttle tune --what-if …`: forecasts of a kept profile, held against the limits. Nothing is measured or written.
       class WhatIf
+        # What a Footprint does not know, and what follows.
+        UNKNOWN = { memory: "memory: --memory has no effect",
+                    workers: "the memory of workers: --memory has no effect on settings with workers",
+                    connections: "database connections: --db-connections has no effect" }.freeze
+
         def initialize(out:, err:)
           @out = out
           @err = err
@@ -40,12 +45,9 @@ module Cuttle
           @err.puts "cuttle: #{path} was made on another machine: #{strange.join("; ")}" if strange.any?
         end
 
-        # Limits that nothing can be held against.
         def warn_of_unknown_figures(path)
-          { memory: "memory", connections: "database connections" }.each do |name, figures|
-            next if @limits[name].nil? || @profile.public_send(name)
-
-            @err.puts "cuttle: #{path} has no figures of #{figures}: #{Tuner::Limits::OPTIONS[name]} has no effect"
+          UNKNOWN.values_at(*Tuner::Footprint.new(@profile).unknown(@limits)).each do |figures|
+            @err.puts "cuttle: #{path} has no figures of #{figures}"
           end
         end
 
