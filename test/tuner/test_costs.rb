@@ -10,15 +10,15 @@ class TestProfilerCosts < Minitest::Test
 
   # As Runs is once its runs are made: one core for the servers, two with the load's.
   class Made
-    attr_reader :readings
+    attr_reader :readings, :threads
 
-    def initialize(**readings)
+    def initialize(threads, **readings)
+      @threads = threads
       @readings = readings
     end
 
     def solo = Setting.new(workers: 1, threads: 1)
     def many(workers = 1) = Setting.new(workers: workers, threads: threads)
-    def threads = 5
     def cores = [0]
     def wide_cores = [0, 1]
     def alone = { "hybrid" => readings[:solo], "fibers" => readings[:fibers] }.compact
@@ -97,6 +97,20 @@ class TestProfilerCosts < Minitest::Test
     assert_nil costs(**made.transform_values { |each| reading(pss: each.pss, databases: nil) }).connections
   end
 
+  # Sequel's is four, whatever the number of threads. The app of these samples waits for 5 ms.
+  def test_a_pool_of_connections_is_a_step
+    made = { solo: reading(databases: 1), one: reading(databases: 4, cores: 0.5, rate: 800),
+             two: reading(databases: 8) }
+    pool = { "process" => 0, "thread" => 1.0, "most" => 4, "full" => true }
+    found = ->(**changed) { costs(threads: 16, **made, **changed).connections }
+    assert_equal pool, found[]
+    assert_equal pool, found[two: nil]
+    assert_equal({ **pool, "process" => 1, "most" => 5 }, found[two: reading(databases: 9)])
+    [{ cores: 1.0, rate: 800 }, { cores: 0.5, rate: 1000 }].each do |other_limit|
+      assert_equal({ **pool, "full" => false }, found[one: reading(databases: 4, **other_limit)])
+    end
+  end
+
   def test_a_process_alone_has_all_pages_that_a_worker_shares
     made = { solo: reading(pss: 70, rss: 60), one: reading(pss: 90, rss: 80), two: reading(pss: 150) }
     assert_equal 60, costs(**made).memory["alone"]
@@ -122,7 +136,7 @@ class TestProfilerCosts < Minitest::Test
     Reading.new(cpu: 0.005, app_cpu: 0.005, app: 0.005, rate: 200, responses: 10_000, cores: 1.0, pss: 1, **figures)
   end
 
-  def costs(deviation: 0.0005, **readings)
-    Profiler::Costs.new(Made.new(**readings), Samples.new(deviation), warn: @said.method(:push))
+  def costs(deviation: 0.0005, threads: 5, **readings)
+    Profiler::Costs.new(Made.new(threads, **readings), Samples.new(deviation), warn: @said.method(:push))
   end
 end

@@ -82,6 +82,14 @@ class TestModel < Minitest::Test
                                                connections: { "process" => 1, "thread" => 1 }
   end
 
+  # It need not be a limit: the app may have needed no more connections at once.
+  def test_a_pool_that_limited_the_profiles_run_limits_what_waits
+    app = { threads: 16, cpu: 0.001, wait: 0.1 }
+    pool = { "process" => 0, "thread" => 1.0, "most" => 4, "full" => true }
+    assert_limit :connections, 4 / 0.1, "hybrid", **app, connections: pool
+    assert_limit :slots, 16 / 0.101, "hybrid", **app, connections: { **pool, "full" => false }
+  end
+
   def test_a_closed_loop_with_few_connections_is_its_own_limit
     assert_equal :demand, forecast("hybrid", Demand.closed(3), threads: 16, cpu: 0.001, wait: 0.1).limit
     assert_equal :gvl, forecast("hybrid", Demand.closed(3), threads: 3, cpu: 0.1, wait: 0.01).limit
@@ -221,6 +229,16 @@ class TestModel < Minitest::Test
     facts[:memory]["alone"] = 40_000_000
     assert_equal 44_000_000, forecast("hybrid", Demand.closed(1), threads: 5, cpu: 0.001, **facts).memory
     assert_equal 152_000_000, forecast("hybrid", Demand.closed(1), workers: 3, threads: 5, cpu: 0.001, **facts).memory
+  end
+
+  # Four workers hold four each, however many threads they have beyond that.
+  def test_a_process_holds_no_more_connections_than_its_pool_has
+    pool = { "process" => 0, "thread" => 1.0, "most" => 4, "full" => false }
+    { 2 => 8, 4 => 16, 16 => 16, "auto" => 16 }.each do |threads, connections|
+      forecast = forecast("hybrid", Demand.closed(1), workers: 4, threads: threads, cpu: 0.001, connections: pool)
+      assert_equal connections, forecast.connections
+    end
+    assert_equal 4, forecast("fibers", Demand.closed(7), cpu: 0.001, wait: 0.1, connections: pool).connections
   end
 
   # A fiber has a connection only while its request is in the app.

@@ -28,12 +28,13 @@ module Cuttle
         end
       end
 
-      # Database connections of all processes.
-      def connections(setting)
+      # Database connections of all processes. A thread keeps its connection. Without threads, inside counts: the
+      # requests that each process has in the app at once.
+      def connections(setting, inside: 1)
         return unless @connections
 
-        held = @connections["process"].to_f + (threads(setting) * @connections["thread"].to_f)
-        (setting.processes * held).ceil
+        held = @connections["process"].to_f + ((setting.most_threads || inside) * @connections["thread"].to_f)
+        (setting.processes * [held, *@connections["most"]].min).ceil
       end
 
       # What the profile has no figures of, although one of these Limits needs them: :memory, :workers (their memory),

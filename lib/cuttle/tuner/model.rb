@@ -63,8 +63,8 @@ module Cuttle
         figures, inside = over ? overload(setting, capacity) : played(setting, demand, cores)
         capacity = [capacity, figures[:rate]].max
         Forecast.new(setting: setting, demand: demand, capacity: capacity, limit: limit(setting, demand, limit),
-                     memory: memory(setting), connections: connections(setting, inside), beyond: cores > machine_cores,
-                     **figures)
+                     memory: footprint.memory(setting)&.round, beyond: cores > machine_cores,
+                     connections: footprint.connections(setting, inside: inside), **figures)
       end
 
       private
@@ -74,7 +74,7 @@ module Cuttle
       def of_auto(setting, demand, cores)
         stand_in = stand_in(setting, cores)
         told = forecast(stand_in, demand, cores: cores).to_h
-        Forecast.new(**told, setting: setting, stand_in: stand_in, connections: connections(setting))
+        Forecast.new(**told, setting: setting, stand_in: stand_in, connections: footprint.connections(setting))
       end
 
       # The stand-in for -t auto: the fewest threads with which the GVL or the cores have hardly any time left, but at
@@ -84,7 +84,7 @@ module Cuttle
         return setting unless setting.auto?
 
         @stand_ins[[setting, cores]] ||= begin
-          numbers = Engines::Auto.new(Footprint.new(@profile).threads(setting))
+          numbers = Engines::Auto.new(footprint.threads(setting))
           number = numbers.bsearch { |threads| network(setting.with_threads(threads), cores).use >= ENOUGH }
           setting.with_threads(number || numbers.last)
         end
@@ -173,14 +173,8 @@ module Cuttle
         :demand
       end
 
-      def memory(setting)
-        Footprint.new(@profile).memory(setting)&.round
-      end
-
-      # A thread keeps its connection. Fibers need a connection for each request that is in the app.
-      def connections(setting, inside = nil)
-        held = @profile.connections or return
-        (setting.processes * (held["process"].to_f + (held["thread"].to_f * (setting.most_threads || inside)))).ceil
+      def footprint
+        @footprint ||= Footprint.new(@profile)
       end
     end
   end

@@ -18,7 +18,9 @@ module Cuttle
     #   memory       { "base", "worker", "thread", "alone" }: PSS of supervisor and mould; of each worker with one
     #                thread; of each further thread; octets of a process with one thread that does not fork
     #   boot         seconds from the start to the first answer
-    #   connections  { "process", "thread" }: database connections that each process and each thread holds; or nil
+    #   connections  { "process", "thread" }: database connections that each process and each thread holds; or nil. With
+    #                a pool of a fixed size also "most", which a process holds at most, and "full": whether that limited
+    #                the run with several threads
     #   unfit        engines that can't serve the app => why: their runs failed
     #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] from verifications; the forecast includes the
     #                capacity

@@ -21,10 +21,13 @@ module Cuttle
               early: traits.pooled? && !traits.evented?, in_turn: traits.fibers?).freeze
         end
 
-        # If a process's connections don't grow with its threads, it has a pool. No more of its requests can use the
-        # database at once than the pool has connections.
+        # If a process's connections don't grow with its threads, or only up to a number that limited the profile's run,
+        # it has a pool. No more of its requests can use the database at once than the pool has connections.
         def self.pool(held)
-          own = held ? held["process"].to_i : 0
+          return Float::INFINITY unless held
+          return held["most"] if held["full"]
+
+          own = held["process"].to_i
           own.positive? && !held["thread"].to_f.positive? ? own : Float::INFINITY
         end
 

@@ -68,10 +68,12 @@ module Cuttle
             "alone" => solo.rss }.compact
         end
 
-        # Database connections, from the same three runs.
+        # Database connections, from the same three runs. If further threads took connections, but not one each, the
+        # process has a pool of a fixed size, or needed no more of them at once.
         def connections
           one, many, two = totals(&:databases)
           return unless one && many
+          return pool(many - one, two ? two - many : many) if (many - one).between?(1, @runs.threads - 2)
 
           thread = [(many - one).fdiv(@runs.threads - 1), 0.0].max
           process = two ? two - many - @runs.threads * thread : one - thread
@@ -114,7 +116,24 @@ module Cuttle
         end
 
         def totals(&figure)
-          [solo, wide(1) || @runs.reading(@runs.many), wide(2)].map { |reading| reading && figure.call(reading) }
+          [solo, most_loaded, wide(2)].map { |reading| reading && figure.call(reading) }
+        end
+
+        # The run of one process with several threads.
+        def most_loaded
+          wide(1) || @runs.reading(@runs.many)
+        end
+
+        # further: connections of all threads but one. most: connections of a process with all threads.
+        def pool(further, most)
+          { "process" => [most - further - 1, 0].max, "thread" => 1.0, "most" => most, "full" => full?(most) }
+        end
+
+        # Whether the pool limited that run: the GVL did not, and no more requests waited at once than it has
+        # connections. Otherwise most requests waited for something else.
+        def full?(most)
+          many = most_loaded
+          many.cores < IDLE && (many.rate * @samples.mean(:wait)).round <= most
         end
 
         def overhead(engine, reading)
