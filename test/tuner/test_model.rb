@@ -200,12 +200,12 @@ class TestModel < Minitest::Test
     assert_equal one, two
   end
 
-  # What differs in its corrections only is not simulated again; any other profile is.
+  # What differs in its corrections of response times only is not simulated again; any other profile is.
   def test_models_share_their_simulations
     runs = {}
     demand = Demand.open(50.0)
     forecast("hybrid", demand, **BUSY, runs: runs)
-    again = { **BUSY, corrections: verified(rate: 0.9) }
+    again = { **BUSY, corrections: verified(p95: 0.9) }
     expected = forecast("hybrid", demand, **again)
     refute_simulated { assert_equal expected, forecast("hybrid", demand, **again, runs: runs) }
     other = forecast("hybrid", demand, **BUSY, wait: 0.008, runs: runs)
@@ -328,9 +328,27 @@ class TestModel < Minitest::Test
   end
 
   def test_corrections_are_for_their_kind_of_demand
-    corrections = verified(rate: 0.5, p95: 3.0)
+    corrections = verified(p95: 3.0)
     open, corrected = [[], corrections].map { |list| forecast("hybrid", Demand.open(20.0), corrections: list, **BUSY) }
     assert_equal open.p95, corrected.p95
+  end
+
+  # With more capacity than predicted, a rate beyond the prediction is served; with less, the queues are longer.
+  def test_an_open_loop_is_simulated_as_busy_as_its_capacity_says
+    { 1.15 => 107.0, 0.8 => 60.0 }.each do |factor, rate|
+      corrected = forecast("hybrid", Demand.open(rate), corrections: verified(rate: factor), **BUSY)
+      plain = forecast("hybrid", Demand.open(rate / factor), **BUSY)
+      times = %i[p50 p95 p99 queue_p99 cpu]
+      assert_equal plain.to_h.slice(*times), corrected.to_h.slice(*times)
+      assert_about rate, corrected.rate, 0.02
+    end
+  end
+
+  # Their forecasts of open loops were made at the rate itself.
+  def test_corrections_of_earlier_versions_leave_open_loops_alone
+    earlier = verified(rate: 0.8).each { |each| each["forecast"].delete("scaled") }
+    plain, corrected = [[], earlier].map { |list| forecast("hybrid", Demand.open(60.0), corrections: list, **BUSY) }
+    assert_equal plain.p95, corrected.p95
   end
 
   def test_what_was_not_measured_is_not_corrected
@@ -358,7 +376,7 @@ class TestModel < Minitest::Test
   def verified(threads: 5, **ratios)
     [{ "setting" => { "engine" => "hybrid", "workers" => 0, "threads" => threads },
        "demand" => { "connections" => 20, "rate" => nil },
-       "forecast" => ratios.to_h { |name, _| [name.to_s, 100.0] },
+       "forecast" => { **ratios.to_h { |name, _| [name.to_s, 100.0] }, "scaled" => true },
        "measured" => ratios.to_h { |name, ratio| [name.to_s, ratio * 100.0] } }]
   end
 

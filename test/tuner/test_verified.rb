@@ -148,6 +148,19 @@ class TestVerified < Minitest::Test
     assert_in_delta 0.09, corrected.forecast(HAVE, Tuner::Demand.open(rate / 2)).p95, 0.001
   end
 
+  # The rate is beyond the predicted capacity, but not beyond the measured one.
+  def test_open_loops_are_corrected_after_their_capacity
+    plain = profile()
+    model = Tuner::Model.new(plain)
+    rate = model.capacity(HAVE).first
+    measured = { HAVE => [rate * 1.2, 90.0], BETTER => [rate * 1.3, 120.0] }
+    corrections = verified(measured, rate: rate * 1.1, scatter: 0.0).corrections(model, cores: 1)
+    measured.each do |setting, (_, p95)|
+      corrected = Tuner::Model.new(plain.with(corrections: corrections), base: setting)
+      assert_in_delta p95 / 1000, corrected.forecast(setting, Tuner::Demand.open(rate * 1.1)).p95, 0.001
+    end
+  end
+
   # Fibers takes more requests than any verification has connections.
   def test_the_capacity_of_fibers_is_corrected
     plain = profile()

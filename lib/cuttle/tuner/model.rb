@@ -44,6 +44,11 @@ module Cuttle
         @stand_ins = {}
       end
 
+      # A model of the same profile with other corrections: see Corrections.
+      def corrected(list, base:)
+        Model.new(@profile.with(corrections: list), base: base, runs: @runs)
+      end
+
       # [requests per second, what limits them]: the highest rate of a setting, with any number of connections. It is
       # computed by arithmetic, in about a millisecond. cores: the server's cores; nil: as many as the profile was made
       # with.
@@ -130,15 +135,21 @@ module Cuttle
       end
 
       def played(setting, demand, cores)
-        figures, inside = @runs[[facts, setting, demand, cores]] ||= summary(simulate(setting, demand, cores))
+        factor = demand.open? ? @corrections.rate_factor(setting.engine) : 1.0
+        figures, inside = simulated(setting, demand.open? ? Demand.open(demand.rate / factor) : demand, cores)
         factors = @corrections.factors(setting.engine, demand)
-        factors[:rate] = 1.0 if demand.open?
+        factors[:rate] = factor if demand.open?
         figures = figures.to_h { |name, value| [name, value * factors.fetch(name, 1.0)] }
         # Each figure has its own factor, but a higher percentile is never below a lower one.
         figures[:p95] = figures.values_at(:p50, :p95).max
         figures[:p99] = figures.values_at(:p95, :p99).max
         figures[:rate] = [figures[:rate], demand.rate].min if demand.open?
         [figures, inside]
+      end
+
+      # The same without corrections.
+      def simulated(setting, demand, cores)
+        @runs[[facts, setting, demand, cores]] ||= summary(simulate(setting, demand, cores))
       end
 
       # Everything in the profile that a simulation depends on.

@@ -23,7 +23,7 @@ module Cuttle
     #                the run with several threads
     #   unfit        engines that can't serve the app => why: their runs failed
     #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] from verifications; the forecast includes the
-    #                capacity
+    #                capacity, and "scaled" since open loops are simulated at a rate that follows the measured capacity
     #   notes        sentences for people: what could not be measured, and why
     class Profile
       SCHEMA = "cuttle-profile/1"

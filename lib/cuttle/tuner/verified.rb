@@ -59,12 +59,16 @@ module Cuttle
         reasons { true }
       end
 
-      # For Profile#corrections: the model's forecast for each load, with the measurement.
+      # For Profile#corrections: the model's forecast for each load, with the measurement. model: one without
+      # corrections. The forecasts of the open loop follow the measured capacities, because corrected models do.
       def corrections(model, cores:)
-        measurements.values.flat_map do |found|
-          [correction(model, found, Demand.closed(connections), cores, memory: found.memory, rate: found.capacity),
-           correction(model, found, Demand.open(rate), cores, **found.to_h.slice(:rate, :p50, :p95, :p99))]
-        end.compact
+        closed = measurements.values.filter_map do |found|
+          correction(model, found, Demand.closed(connections), cores, memory: found.memory, rate: found.capacity)
+        end
+        closed + measurements.values.filter_map do |found|
+          correction(model.corrected(closed, base: found.setting), found, Demand.open(rate), cores,
+                     **found.to_h.slice(:rate, :p50, :p95, :p99))
+        end
       end
 
       private
@@ -89,7 +93,7 @@ module Cuttle
 
         forecast = model.forecast(found.setting, demand, cores: cores)
         { "setting" => found.setting.to_h, "demand" => demand.to_h, "measured" => known,
-          "forecast" => [*known.keys, :capacity].to_h { |name| [name, forecast[name]] } }.then { |hash| plain(hash) }
+          "forecast" => { **forecast.to_h.slice(*known.keys, :capacity), scaled: true } }.then { |hash| plain(hash) }
       end
 
       def certain?(estimate)

@@ -20,7 +20,8 @@ module Cuttle
         # No measurement of a working setting has a ratio beyond this one.
         LIMIT = 10.0
 
-        # list: as in a Profile. Its forecasts are those before any correction. base: a Setting, or nil.
+        # list: as in a Profile. The forecasts are those without corrections, but see rate_factor. base: a Setting, or
+        # nil.
         def initialize(list, base: nil)
           @list = (list || []).map do |each|
             each.to_h { |name, value| [name.to_s, value.to_h.transform_keys(&:to_s)] }
@@ -38,6 +39,13 @@ module Cuttle
         # The factor for the engine's capacities, from closed loops with enough connections.
         def capacity_factor(engine)
           @capacity_factors[engine] ||= factor("rate", engine, @list.select { |each| !open?(each) && full?(each) })
+        end
+
+        # An open loop is simulated at its rate divided by this factor: the setting is then as busy as it is, by the
+        # corrected capacity, at the rate. The profile's forecasts of open loops were made in the same way. Earlier
+        # versions simulated the rate itself: their forecasts are not "scaled".
+        def rate_factor(engine)
+          @list.any? { |each| each["forecast"]["scaled"] } ? capacity_factor(engine) : 1.0
         end
 
         # The factor for the memory of all settings. -t auto is predicted with all threads that it may start, and
