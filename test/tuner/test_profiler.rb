@@ -66,11 +66,19 @@ class TestProfiler < Minitest::Test
     assert_equal 1, error.message.lines.length
   end
 
-  # Its thread has a scheduler only under fibers.
+  # Its thread has a scheduler only under fibers. The first answers are right, because a server that starts with errors
+  # gets much time.
   def test_an_engine_that_fails_is_not_considered
-    app = file("picky.ru", 'run ->(_env) { sleep(0.01); [Fiber.scheduler ? 500 : 200, {}, ["hello"]] }')
+    app = file("picky.ru", <<~RUBY)
+      asked = 0
+      run lambda { |_env|
+        sleep(0.01)
+        [Fiber.scheduler && (asked += 1) > 9 ? 500 : 200, {}, ["hello"]]
+      }
+    RUBY
     profile = profile_of(app, engines: %w[hybrid fibers], budget: 300)
-    assert_equal({ "fibers" => "cuttle answers GET / with status 500" }, profile.unfit)
+    assert_equal %w[fibers], profile.unfit.keys
+    assert_match(/\Awrong answers: status_5xx \d+ of/, profile.unfit["fibers"])
     assert_equal %w[hybrid], Tuner::Grid.new(profile, engines: %w[hybrid fibers], cores: 1).engines
   end
 

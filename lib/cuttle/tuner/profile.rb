@@ -21,7 +21,7 @@ module Cuttle
     #   connections  { "process", "thread" }: database connections that each process and each thread holds; or nil. With
     #                a pool of a fixed size also "most", which a process holds at most, and "full": whether that limited
     #                the run with several threads
-    #   unfit        engines that can't serve the app => why: their runs failed
+    #   unfit        engines that can't serve the app => why: their runs failed, twice if there was time
     #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] from verifications; the forecast includes the
     #                capacity, and "scaled" since open loops are simulated at a rate that follows the measured capacity
     #   notes        sentences for people: what could not be measured, and why

@@ -26,6 +26,7 @@ module Cuttle
       autoload :Samples, "cuttle/tuner/profiler/samples"
       autoload :Schedule, "cuttle/tuner/profiler/schedule"
       autoload :Sequence, "cuttle/tuner/profiler/sequence"
+      autoload :Unproved, "cuttle/tuner/profiler/bench"
 
       SHARE = 0.4 # of the budget
       BUDGET = 600

@@ -30,6 +30,9 @@ module Cuttle
         end
       end
 
+      # A setting of a server did not take effect, or can't be seen. That says nothing about the app.
+      class Unproved < Failure; end
+
       # Starts the lab's servers with a Setting and measures them.
       class Bench
         TOKEN = SecureRandom.hex(16) # for the servers' control listeners
@@ -59,8 +62,7 @@ module Cuttle
           peer.supports?(Lab::Plan::Configurations.setup(configuration(setting, []).to_h))
         end
 
-        # Yields the Site of a running server. on: the cores that it may use. Raises Failure if a setting did not take
-        # effect. Raises Lab::Failure.
+        # Yields the Site of a running server. on: the cores that it may use. Raises Unproved and Lab::Failure.
         def serve(setting, flags: [], on: cores.server)
           control = Lab::Servers::Ports.free
           flags += ["--control-url", "tcp://127.0.0.1:#{control}", "--control-token", TOKEN]
@@ -93,7 +95,7 @@ module Cuttle
 
         def check(server)
           wrong = server.proof.find { |proof| proof.proved == false } or return
-          raise Failure, "#{wrong.setting} should be #{wrong.wanted}, but is #{wrong.found || "not visible"}"
+          raise Unproved, "#{wrong.setting} should be #{wrong.wanted}, but is #{wrong.found || "not visible"}"
         end
 
         def speed

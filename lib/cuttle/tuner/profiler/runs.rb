@@ -3,8 +3,8 @@
 module Cuttle
   module Tuner
     class Profiler
-      # The runs under load: their settings, cores and durations. If a run fails, Runs warns, leaves it out and
-      # continues. The most important runs come first.
+      # The runs under load: their settings, cores and durations. The most important ones come first. A run that fails
+      # is tried again after all others, if there is time. If it fails again, Runs warns and leaves it out.
       class Runs
         THREADS = (5..16) # in the runs with several threads
         SATURATING = 1.5 # times as many threads as keep a processor busy
@@ -40,9 +40,12 @@ module Cuttle
         # Makes all runs. Returns itself.
         def run
           steps = [Step.new(solo, :paired, cores), Step.new(many, :compared, cores), *wide, *others]
-          steps = steps.uniq { |step| [step.setting, step.cores] }
-          steps.each_with_index { |step, index| attempt(step, steps.length - index) unless @schedule.stopped? }
+          steps = steps.uniq { |step| [step.setting, step.cores] }.reject { |step| unavailable?(step) }
+          errors = attempt(steps)
           say_what_is_late
+          errors.update(attempt(errors.keys))
+          errors.reject! { |step, _| reading(step.setting, step.cores) }
+          errors.each { |step, error| left_out(step, error.message, unfit: !error.is_a?(Unproved)) }
           self
         end
 
@@ -98,19 +101,27 @@ module Cuttle
           setting.processes == 1 && [nil, 1].include?(setting.threads)
         end
 
-        # steps: the number of remaining steps, including this one.
-        def attempt(step, steps)
-          why = @bench.unavailable(step.setting) and return left_out(step, why)
-          seconds = seconds(step.kind, steps) or return @late << step
-
-          @readings[[step.setting, step.cores]] = measure(step, seconds)
-        rescue Failure, Lab::Failure, Load::Failure => error
-          left_out(step, error.message) unless @schedule.stopped?
+        def unavailable?(step)
+          reason = @bench.unavailable(step.setting) or return false
+          left_out(step, reason)
+          true
         end
 
-        def left_out(step, reason)
+        # Measures these steps. Returns those that failed, with their errors.
+        def attempt(steps)
+          steps.each_with_index.with_object({}) do |(step, index), errors|
+            next if @schedule.stopped?
+
+            seconds = seconds(step.kind, steps.length - index) or next @late << step
+            @readings[[step.setting, step.cores]] = measure(step, seconds)
+          rescue Failure, Lab::Failure, Load::Failure => error
+            errors[step] = error unless @schedule.stopped?
+          end
+        end
+
+        def left_out(step, reason, unfit: true)
           engine = step.setting.engine
-          @unfit[engine] = reason unless engine == ENGINE
+          @unfit[engine] = reason if unfit && engine != ENGINE
           @warn.call("#{step.setting.name} was not measured: #{reason}")
         end
 
