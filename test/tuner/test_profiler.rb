@@ -113,11 +113,20 @@ class TestProfiler < Minitest::Test
     assert_match(/\A\d requests in \d\.\d s are too few for a profile, .*: increase --budget\z/, error.message)
   end
 
-  # The boot alone took longer than the profile may: "0 requests in 4 s are too few for a profile".
-  def test_a_slow_boot_takes_nothing_of_the_budget
-    boot = "sleep #{10 * Tuner::Profiler::SHARE} unless File.exist?('booted')\nFile.write('booted', '')\n"
-    app = file("late.ru", "#{boot}run ->(_env) { [200, {}, ['hello']] }")
-    profile = profile_of(app, engines: %w[hybrid], budget: 10)
+  # Each of them alone took longer than the profile may: "0 requests in 4 s are too few for a profile".
+  def test_a_slow_boot_and_slow_first_answers_take_nothing_of_the_budget
+    app = file("late.ru", <<~RUBY)
+      once = lambda do |name, seconds|
+        sleep(seconds) unless File.exist?(name)
+        File.write(name, "")
+      end
+      once.call("booted", #{10 * Tuner::Profiler::SHARE})
+      run lambda { |env|
+        once.call("answered\#{env["PATH_INFO"].tr("/", "-")}", #{5 * Tuner::Profiler::SHARE})
+        [200, {}, ["hello"]]
+      }
+    RUBY
+    profile = profile_of(app, mix: mix_of("/a", "/b"), engines: %w[hybrid], budget: 10)
     assert_operator profile.entries.first.samples, :>=, Tuner::Profiler::Sequence::FEWEST
   end
 
@@ -145,6 +154,21 @@ class TestProfiler < Minitest::Test
     assert_raises(Interrupt) { profile_of(app, budget: 150) }
   ensure
     interrupt&.kill
+  end
+
+  # Each request of the mix is sent once before anything else, and some mixes have hundreds.
+  def test_an_interrupt_ends_the_check_of_the_answers
+    asked = []
+    client = Object.new
+    client.define_singleton_method(:call) do |request|
+      asked << request.path
+      Tuner::Profiler::Client::Response.new(200, "")
+    end
+    requests = %w[/a /b /c].map { |path| Cuttle::Load::Request.new(path: path) }
+    check = Tuner::Profiler::Answers.new(Struct.new(:client).new(client), Tuner::Mix.shapes(requests),
+                                         stop: -> { asked.length == 2 }, warn: method(:flunk))
+    assert_raises(Interrupt) { check.check }
+    assert_equal %w[/a /b], asked
   end
 
   private

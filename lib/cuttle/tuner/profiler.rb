@@ -9,9 +9,9 @@ module Cuttle
     #   Profiler.new(options, budget: 600, out: $stderr).run   # => Profile
     #
     # options are a Lab::Options: app, profile, path, mix (a file, or an Array of Load::Request), engines, rubies (the
-    # first), keep_alive (the first), cpus, timeout, seed, patience. budget: seconds for the whole `cuttle tune`; after
-    # the app's preparation and first boot, the profile takes at most SHARE of it. The lab starts the servers, proves
-    # that their settings took effect, and stops them.
+    # first), keep_alive (the first), cpus, timeout, seed, patience. budget: seconds for the whole `cuttle tune`; the
+    # profile takes at most SHARE of it, without the app's preparation, its first boot and its first answers. The lab
+    # starts the servers, proves that their settings took effect, and stops them.
     #
     # Ctrl-C ends the measurement. The Profile then lacks some facts (`interrupted?` is true). If no requests have been
     # measured yet, `run` raises Interrupt. Raises Failure, Lab::Failure, Load::Failure and UsageError.
@@ -72,9 +72,9 @@ module Cuttle
       def entries(bench)
         setting = Setting.new(engine: "hybrid", workers: 1, threads: 1)
         bench.serve(setting, flags: ["--server-timing"]) do |site|
-          @schedule.start # how long the app takes until here does not depend on the budget
           shapes = Mix.shapes(site.requests)
-          Answers.new(site, shapes, warn: method(:note)).check
+          Answers.new(site, shapes, stop: @interruption.method(:asked?), warn: method(:note)).check
+          @schedule.start # how long the app takes until here does not depend on the budget
           samples = Sequence.new(site, shapes, seed: @options.seed, schedule: @schedule).run
           say(samples.to_s)
           samples

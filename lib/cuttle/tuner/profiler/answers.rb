@@ -5,10 +5,11 @@ module Cuttle
     class Profiler
       # Sends each request of the mix once before the measurements, because a server answers with errors very fast.
       class Answers
-        # warn: called with each warning, a sentence.
-        def initialize(site, shapes, warn:)
+        # stop: returns whether to end immediately. warn: called with each warning, a sentence.
+        def initialize(site, shapes, stop:, warn:)
           @site = site
           @shapes = shapes
+          @stop = stop
           @warn = warn
         end
 
@@ -26,7 +27,7 @@ module Cuttle
           "#{request.method} #{request.path} answered #{status}#{wanted}: #{advice}"
         end
 
-        # Raises Failure for the first wrong answer, and for an app that answers nothing over http.
+        # Raises Failure for the first wrong answer, and for an app that answers nothing over http. Raises Interrupt.
         def check
           answers = @shapes.flat_map(&:requests).map { |request| ask(request) }
           return unless answers.all? { |status, place| status.between?(300, 399) && place }
@@ -39,6 +40,8 @@ module Cuttle
 
         # [status, the location of a redirect or nil]
         def ask(request)
+          raise Interrupt if @stop.call
+
           response = @site.client.call(request)
           @place = response.field("location")
           return [response.status, @place] if self.class.right?(request, response.status)
