@@ -16,8 +16,7 @@ module Cuttle
       #   pss         octets of all processes, after the run
       #   rss         octets of the largest process, shared or not
       #   databases   database connections that the server's processes hold, or nil
-      #   load_cpu    share of the load's cores that the load generator used
-      Reading = Struct.new(:cpu, :app_cpu, :app, :rate, :responses, :cores, :pss, :rss, :databases, :load_cpu,
+      Reading = Struct.new(:cpu, :app_cpu, :app, :rate, :responses, :cores, :pss, :rss, :databases,
                            keyword_init: true) do
         # The average number of requests in the app at once (Little's law); nil if unknown.
         def busy
@@ -194,8 +193,7 @@ module Cuttle
           Reading.new(cpu: figures.server["cpu_us"] / 1e6, app: phases[:app], rate: result.rate,
                       app_cpu: (phases[:cpu] + phases[:gc].to_f if phases[:cpu]), responses: result.responses,
                       cores: result.responses * figures.server["cpu_us"] / 1e6 / result.elapsed,
-                      pss: figures.server["pss_total"], rss: server.tree.largest,
-                      databases: @databases.count, load_cpu: result.client_cpu)
+                      pss: figures.server["pss_total"], rss: server.tree.largest, databases: @databases.count)
         end
       end
     end
