@@ -275,6 +275,16 @@ class TestAdvice < Minitest::Test
     refute_includes [*advice.alternatives.map(&:setting), *advice.what_ifs.map { |each| each.to.setting }], dear
   end
 
+  # The database pool is too small: with all slots in use, requests time out. At the rate of the open loop none does.
+  def test_a_setting_that_fails_when_it_is_saturated_is_not_kept
+    dear = setting("hybrid", 4, 3)
+    found = verified({ dear => [150.0, 20.0], BEST => [50.0, 60.0] }, saturated: { dear => "wrong answers: http 900" })
+    assert_equal({ dear => "wrong answers: http 900" }, found.failures)
+    assert_equal [:change, BEST], advice(found, present: dear).then { |each| [each.kind, each.choice.setting] }
+    better = advice(verified({ HAVE => [30.0, 80.0], dear => [50.0, 20.0] }, saturated: { dear => "status 500" }))
+    refute_includes [better.choice, *better.alternatives].map(&:setting), dear
+  end
+
   # As the profile found, with nothing verified.
   def test_an_engine_that_fails_is_not_advised
     picky = profile(unfit: { "hybrid" => "the server died" })

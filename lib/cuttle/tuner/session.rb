@@ -109,7 +109,7 @@ module Cuttle
         return verified if verified.measurements.any?
         raise Interrupt if interrupted?
 
-        raise Failure, "no run of the verification is valid: #{verified.troubles.first || "nothing ran"}"
+        raise Failure, "no closed loop of the verification is valid: #{verified.troubles.first || "nothing ran"}"
       end
 
       # Whether it was interrupted or ran out of time.

@@ -15,7 +15,7 @@ module Cuttle
 
       attr_reader :results
 
-      # Setting => Measurement, for settings with valid runs.
+      # Setting => Measurement, for settings with a valid run of the closed loop.
       def measurements
         @measurements ||= settings.to_h do |setting, configuration|
           rows = { closed: @closed, open: @open }.transform_values { |load| load && @analysis.row(configuration, load) }
@@ -42,13 +42,15 @@ module Cuttle
         end
       end
 
-      # Settings of which every run failed, under both loads => why the first one did. A run whose settings could not be
-      # proved is invalid, but says nothing about the app.
+      # Settings of which every run of the closed loop failed, or every run => why the first one did. (Valid runs of the
+      # open loop show only that a setting serves that rate: its requests may fail when all of its slots are in use.) A
+      # run whose settings could not be proved is invalid, but says nothing about the app.
       def failures
-        @failures ||= settings.filter_map do |setting, configuration|
-          next if results.runs(configuration: configuration).any?(&:valid?)
-
-          found = reasons { |id| id == configuration.id }
+        @failures ||= settings.except(*measurements.keys).filter_map do |setting, configuration|
+          answers = results.runs(configuration: configuration).any?(&:valid?)
+          found = reasons do |each|
+            each.configuration == configuration.id && (each[:load] == @closed.id || !answers)
+          end
           reason = found.find { |each| !each.start_with?(Lab::Runner::Trial::UNPROVED) }
           [setting, reason] if reason
         end.to_h
@@ -73,10 +75,10 @@ module Cuttle
 
       private
 
-      # Why runs of the configurations whose id meets the condition failed, or could not be made.
-      def reasons
-        failed = [*results.failures, *results.missing].select { |each| yield each.configuration }.map(&:reason)
-        invalid = results.runs.select { |run| !run.valid? && yield(run.configuration) }
+      # Why the runs that meet the condition failed, or could not be made.
+      def reasons(&)
+        failed = [*results.failures, *results.missing].select(&).map(&:reason)
+        invalid = results.runs.reject(&:valid?).select(&)
         (failed + invalid.flat_map { |run| run.reasons || [] }).uniq
       end
 

@@ -88,14 +88,15 @@ module MadeUp
   end
 
   # Results of a verification as the lab would have written them. settings: { Setting => [requests/s, p95 in ms] }.
-  # rate: what the plain model searches at. slots: that keep the cores busy.
-  def verified(settings, rate: 35.0, rounds: 5, scatter: 0.01, invalid: {}, slots: 8)
+  # rate: what the plain model searches at. slots: that keep the cores busy. invalid: { Setting => reason }, under both
+  # loads; saturated: under the closed loop only.
+  def verified(settings, rate: 35.0, rounds: 5, scatter: 0.01, invalid: {}, saturated: {}, slots: 8)
     header = lab_header(settings.keys, rate, rounds, slots)
     random = Random.new(3)
     records = settings.flat_map.with_index(1) do |(setting, (capacity, p95)), number|
       Array.new(rounds) do |round|
         noise = 1 + (scatter * (random.rand - 0.5))
-        [made_run(number, "l1", round, capacity * noise, 100.0, invalid[setting]),
+        [made_run(number, "l1", round, capacity * noise, 100.0, saturated[setting] || invalid[setting]),
          made_run(number, "l2", round, rate, p95 * noise, invalid[setting])]
       end.flatten
     end
