@@ -25,6 +25,8 @@ class TestEdit < Minitest::Test
     RUBY
     assert_equal text.sub("workers 2", "workers 4").sub("threads 1, 5", "threads 3"),
                  edit(text).text(setting("hybrid", 4, 3))
+    assert_equal "engine \"threads\"\nworkers 2\nthreads 5\n",
+                 edit("engine :threads\nworkers 0\nthreads 3\n").text(setting("threads", 2, 5))
     assert_equal text.sub("workers 2", "workers 0").sub(/(threads.*)/, "\\1\nengine \"fibers\""),
                  edit(text).text(setting("fibers", 0))
   end
@@ -102,6 +104,19 @@ class TestEdit < Minitest::Test
     assert_kind_of Cuttle::Engines::Auto, values[:threads]
     assert_match(/write "max_threads 9" there by hand\z/,
                  edit("threads :auto\nmax_threads 16 if ENV[\"X\"]\n").refusal(auto(0, 9)))
+  end
+
+  # They take no workers, and are one for each CPU if the file says nothing.
+  def test_ractors_are_written_in_place_of_workers
+    assert_equal "threads 5\nengine \"ractors\"\nractors 4\n",
+                 edit("workers 2 # two\nthreads 1\n").text(setting("ractors", 4, 5))
+    assert_equal "engine \"ractors\"\nractors 1\nthreads 5\n",
+                 edit("engine :ractors\nractors 8\nthreads 1\n").text(setting("ractors", 0, 5))
+    assert_match(/:1: workers depends on .*; remove it by hand\z/,
+                 edit("workers ENV['N']\n").refusal(setting("ractors", 4, 5)))
+    new = edit(nil)
+    new.write(setting("ractors", 4, 5))
+    assert_equal [nil, 4], Cuttle::Configuration.read(new.path).values.values_at(:workers, :ractors)
   end
 
   def test_words_that_are_missing_are_added

@@ -13,9 +13,10 @@ class TestTuneReport < Minitest::Test
   BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
 
   def advice(measured = { HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: {}, warnings: [], present: HAVE,
-             model: Plain, profile: profile(connections: { "process" => 0, "thread" => 1 }))
+             model: Plain, engines: %w[single hybrid],
+             profile: profile(connections: { "process" => 0, "thread" => 1 }))
     given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: present, place: "config/cuttle.rb",
-                               engines: %w[single hybrid], command: ["cuttle", "tune", "--app", "a b"], seed: 1)
+                               engines: engines, command: ["cuttle", "tune", "--app", "a b"], seed: 1)
     Tuner::Advisor.new(given, profile: profile, verified: (verified(measured) if measured), cores: 1, here: 1,
                               model: model.method(:new))
                   .advice(id: "1", taken_at: "2026-11-24T07:00:00.000Z", app: "made up", warnings: warnings)
@@ -51,6 +52,14 @@ class TestTuneReport < Minitest::Test
     assert_match(/^  2 -> no workers: -40% capacity, no longer keeps up, -30.0 MB/, text)
     assert_includes text, "cuttle tune --app a\\ b"
     assert_match(/^hybrid -t 3 +9 connections +capacity /, text)
+  end
+
+  # One process runs them all.
+  def test_ractors_are_counted_as_such
+    text = text(nil, engines: %w[ractors], present: setting("ractors", 2, 3))
+    assert_match(/^Keep ractors --ractors 2 -t 3 /, text)
+    assert_match(/^  2 -> 1 ractors: /, text)
+    assert_match(/^ractors: predicted requests per second, ractors by threads\n.*\n--ractors 1 /, text)
   end
 
   # The plain model of an app without a database.

@@ -70,6 +70,16 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -t 7 \(config\/cuttle\.rb\) /, tune(*ask).first)
   end
 
+  # Only some Rubies have ractors that serve.
+  def test_ractors_are_named_by_their_option
+    configure("engine :ractors\nractors 4\nthreads 5\n")
+    out, err, = Cuttle::Engines.stub(:unavailable, nil) do
+      tune("app/config.ru", "--profile", @kept, "--what-if", "workers=2")
+    end
+    assert_match(/^ractors --ractors 4 -t 5 \(config\/cuttle\.rb\) /, out, err)
+    assert_match(/^ractors --ractors 2 -t 5: /, out)
+  end
+
   # As `cuttle serve` does.
   def test_without_a_name_the_app_is_that_of_this_directory
     configure("threads 7\n")

@@ -6,10 +6,10 @@ require "ripper"
 
 module Cuttle
   module Tuner
-    # Changes the settings engine, workers and threads in a configuration file, Cuttle's or Puma's. It changes nothing
-    # else, except settings that belong to `threads :auto`: it adds and removes those with it. It changes only plain
-    # settings: at the top level, on one line, with literal arguments. It leaves computed or conditional settings to the
-    # file's author, and #refusal names their line.
+    # Changes the settings engine, workers (for the engine ractors: ractors) and threads in a configuration file,
+    # Cuttle's or Puma's. It changes nothing else, except max_threads, which it adds and removes with `threads :auto`.
+    # It changes only plain settings: at the top level, on one line, with literal arguments. It leaves computed or
+    # conditional settings to the file's author, and #refusal names their line.
     class Edit
       autoload :Diff, "cuttle/tuner/edit/diff"
 
@@ -23,6 +23,7 @@ module Cuttle
       LITERALS = %i[on_int on_sp on_comma on_tstring_beg on_tstring_content on_tstring_end on_symbeg on_lparen
                     on_rparen].freeze
       END_OF_CODE = %i[on_comment on_nl on_semicolon].freeze
+      NO_CALL = %i[on_period on_symbeg].freeze # before a name: another object's method, or `engine :threads`
       BLANK = %i[on_sp on_comment on_nl].freeze
 
       # Where a setting is in a file: its line (from 0), and the columns, in octets, at which it begins and ends.
@@ -54,7 +55,7 @@ module Cuttle
         return "#{path}: Puma has no threads auto" if @puma && setting.auto?
         return like if !@puma && said(OVERRIDES).any?
 
-        [*words(setting).keys, *of_auto(setting)].lazy.filter_map { |word| strange(word, setting) }.first
+        [*words(setting).keys, *invalid(setting)].lazy.filter_map { |word| strange(word, setting) }.first
       end
 
       # The file's text, changed to +setting+. Raises Failure.
@@ -65,7 +66,7 @@ module Cuttle
         # Changes go from the end to the beginning, so that no change moves a place that is still to be changed.
         said.map { |word, code| [place(word), code] }.sort_by { |place, _| [-place.line, -place.from] }
             .each { |place, code| put(lines, place, code) }
-        of_auto(setting).flat_map { |word| plain(word) }.each { |place| lines[place.line] = "" }
+        invalid(setting).flat_map { |word| plain(word) }.each { |place| lines[place.line] = "" }
         add(lines, missing.map(&:last))
         lines.join
       end
@@ -100,17 +101,23 @@ module Cuttle
       # Each setting's name => the code for it.
       def words(setting)
         { "engine" => ("engine #{setting.engine.inspect}" if !@puma && engine?(setting)),
-          "workers" => "workers #{setting.workers}",
+          **copies(setting),
           "threads" => (threads(setting) if setting.threads),
           "max_threads" => ("max_threads #{setting.max_threads}" if setting.max_threads) }.compact
       end
 
-      # Settings that are valid only with `threads :auto`, which the change removes.
-      def of_auto(setting)
+      def copies(setting)
+        name, number = setting.traits.ractors? ? ["ractors", setting.processes] : ["workers", setting.workers]
+        { name => "#{name} #{number}" }
+      end
+
+      # Settings in the file that are not valid with +setting+: the change removes them.
+      def invalid(setting)
         return [] if @puma
 
         [("max_threads" if setting.max_threads.nil? && said("max_threads").any?),
-         ("threads" if setting.threads.nil? && said("threads").any? { |place| auto?(place) })].compact
+         ("threads" if setting.threads.nil? && said("threads").any? { |place| auto?(place) }),
+         ("workers" if setting.traits.ractors? && said("workers").any?)].compact
       end
 
       def auto?(place)
@@ -150,7 +157,7 @@ module Cuttle
       # Places of all calls of +word+.
       def said(word)
         [[nil, :on_nl], *@tokens].each_cons(2).filter_map do |(_, before), ((line, from), kind, text)|
-          Place.new(line - 1, from) if text == word && kind == :on_ident && before != :on_period
+          Place.new(line - 1, from) if text == word && kind == :on_ident && !NO_CALL.include?(before)
         end
       end
 
@@ -209,7 +216,7 @@ module Cuttle
 
       # Adds the code after the last of these settings, or at the end of a file without them.
       def add(lines, code)
-        last = %w[engine workers threads].filter_map { |word| place(word)&.line }.max || (lines.length - 1)
+        last = %w[engine workers ractors threads].filter_map { |word| place(word)&.line }.max || (lines.length - 1)
         lines[last] += "\n" unless lines.empty? || lines[last].empty? || lines[last].end_with?("\n")
         lines.insert(last + 1, *code.map { |each| "#{each}\n" })
       end

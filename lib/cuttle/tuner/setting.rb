@@ -2,9 +2,10 @@
 
 module Cuttle
   module Tuner
-    # What is tuned: an engine, the number of forked workers (0: one process that does not fork), and the threads of
-    # each process. threads: a number, AUTO if the engine adjusts it itself, or nil if the engine has no pool.
-    # max_threads: the limit given with AUTO, nil for the server's own. Frozen; equal settings are equal.
+    # What is tuned: an engine, the number of forked workers (0: one process that does not fork; with the engine ractors
+    # the number of ractors, 0 being one), and the threads of each of them. threads: a number, AUTO if the engine
+    # adjusts it itself, or nil if the engine has no pool. max_threads: the limit given with AUTO, nil for the server's
+    # own. Frozen; equal settings are equal.
     #
     #   Setting.new(engine: "hybrid", workers: 2, threads: 5).name       # => "hybrid -w 2 -t 5"
     #   Setting.new(engine: "hybrid", workers: 2, threads: "auto").name  # => "hybrid -w 2 -t auto"
@@ -19,8 +20,13 @@ module Cuttle
       end
 
       def name
-        [engine, ("-w #{workers}" if workers.positive?), ("-t #{threads}" if threads),
+        [engine, (copies if workers.positive? || traits.ractors?), ("-t #{threads}" if threads),
          ("--max-threads #{max_threads}" if max_threads)].compact.join(" ")
+      end
+
+      # The flag for the workers, or for the ractors, of which there would be one for each CPU otherwise.
+      def copies
+        traits.ractors? ? "--ractors #{processes}" : "-w #{workers}"
       end
 
       # max_threads is included only if it was given.
@@ -43,7 +49,7 @@ module Cuttle
         auto? ? max_threads || Engines::Auto.limit(connections) : threads
       end
 
-      # Processes that serve requests.
+      # Processes that serve requests, or ractors.
       def processes
         [workers, 1].max
       end

@@ -85,8 +85,15 @@ module Cuttle
         end
 
         def of(settings)
-          Tuner::Setting.new(engine: settings.engine, workers: settings.workers, threads: threads(settings),
+          Tuner::Setting.new(engine: settings.engine, workers: workers(settings), threads: threads(settings),
                              max_threads: (settings.max_threads unless settings.origin(:max_threads) == :default))
+        end
+
+        # A tuner's Setting has 0 for one ractor.
+        def workers(settings)
+          return settings.workers unless settings.traits.ractors?
+
+          settings.ractors == 1 ? 0 : settings.ractors
         end
 
         def threads(settings)

@@ -43,9 +43,10 @@ module Cuttle
         def map(advice)
           map = advice.map or return
           rows = map.workers.zip(map.rows).map do |workers, capacities|
-            ["-w #{workers}", *capacities.map { |value| value ? Numbers.rate(value) : Numbers::NONE }]
+            [Setting.new(engine: map.engine, workers: workers).copies,
+             *capacities.map { |value| value ? Numbers.rate(value) : Numbers::NONE }]
           end
-          titled("#{map.engine}: predicted requests per second, workers by threads",
+          titled("#{map.engine}: predicted requests per second, #{Words.copies(map.engine)} by threads",
                  Columns.align([["", *map.threads.map { |threads| "-t #{threads}" }], *rows]))
         end
 

@@ -187,7 +187,7 @@ module Cuttle
         end
 
         def step(from, to)
-          return "#{workers(from)} -> #{workers(to)} workers" if from.workers != to.workers
+          return "#{workers(from)} -> #{workers(to)} #{copies(from.engine)}" if from.workers != to.workers
           return "#{threads(from)} -> #{threads(to)}" if from.max_threads || to.max_threads
 
           "#{from.threads} -> #{to.threads} threads"
@@ -198,7 +198,12 @@ module Cuttle
         end
 
         def workers(setting)
-          setting.workers.zero? ? "no" : setting.workers
+          setting.workers.zero? && !setting.traits.ractors? ? "no" : setting.processes
+        end
+
+        # What the engine has several of.
+        def copies(engine)
+          Engines.traits(engine).ractors? ? "ractors" : "workers"
         end
 
         def difference(from, to)
