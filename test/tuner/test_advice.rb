@@ -17,7 +17,7 @@ class TestAdvice < Minitest::Test
 
   def advice(verified = nil, present: HAVE, limits: {}, profile: profile(), cores: 1, here: 1, model: Plain, **options)
     given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: present, place: "config/cuttle.rb",
-                               engines: %w[single hybrid], command: %w[cuttle tune --seed 1], seed: 1, **options)
+                               command: %w[cuttle tune --seed 1], seed: 1, engines: %w[single hybrid], **options)
     Tuner::Advisor.new(given, profile: profile, verified: verified, cores: cores, here: here, model: model.method(:new))
                   .advice(id: "1", taken_at: "2026-11-24T07:00:00.000Z", app: "made up", warnings: [])
   end
@@ -55,6 +55,33 @@ class TestAdvice < Minitest::Test
       assert_in_delta ratio, found.excess(limits)[:p99]
       assert_equal "p99 of at least #{said} the limit of 100 ms", Tuner::Report::Words.excess(found, limits)
     end
+  end
+
+  # It serves 30 of 35 requests a second. In runs of a second, few have to wait for long.
+  def test_an_overloaded_setting_keeps_no_limit_of_response_times
+    measured = { HAVE => [30.0, 80.0], BEST => [50.0, 90.0] }
+    advice = advice(verified(measured), limits: { p99: 0.2 })
+    assert_equal [:fits, BEST], [advice.kind, advice.choice.setting]
+    assert_equal({ p99: Float::INFINITY }, advice.present.excess(advice.limits))
+    assert_includes Tuner::Report::Words.headline(advice), "breaks a limit: p99 without end, over the limit of 200 ms."
+    none = advice(verified({ HAVE => [30.0, 80.0] }), limits: { p99: 0.2 }, engines: %w[hybrid], model: Slow)
+    assert_equal [:none, %i[p99]], [none.kind, none.excess.keys]
+    unknown = Tuner::Outcome.new(**advice.present.to_h, p95: nil, p99: nil)
+    assert_equal "p99 without end, over the limit of 200 ms", Tuner::Report::Words.excess(unknown, advice.limits)
+  end
+
+  # No setting serves more than 30 requests a second.
+  class Slow < Plain
+    def capacity(...)
+      rate, limit = super
+      [[rate, 30.0].min, limit]
+    end
+  end
+
+  # All are overloaded by the rate of the search, and the longer runs of one have the longer response times.
+  def test_response_times_of_overloaded_settings_are_not_compared
+    found = verified({ HAVE => [30.0, 300.0], BEST => [30.0, 80.0] }, scatter: 0.02)
+    assert_equal :keep, advice(found, model: Slow).kind
   end
 
   def test_nothing_measurable_is_gained

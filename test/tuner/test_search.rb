@@ -19,6 +19,15 @@ class TestSearch < Minitest::Test
     Tuner::Ranking.new(limits: Tuner::Limits.new(**limits), present: present).order(outcomes).map(&:setting)
   end
 
+  # It serves 49.5 of 50 requests a second, nearly as much as the other.
+  def test_an_overloaded_setting_is_not_the_quickest
+    quick = outcome(setting("hybrid", 0, 3), capacity: 49.5, p95: 0.05)
+    others = [setting("hybrid", 2, 3), setting("hybrid", 3, 3)].map { |each| outcome(each, capacity: 50, p95: 0.1) }
+    assert_equal [*others, quick].map(&:setting), ranked(quick, *others)
+    unknown = Tuner::Outcome.new(**quick.to_h, p95: nil)
+    assert_equal [*others, unknown].map(&:setting), ranked(unknown, *others)
+  end
+
   def test_the_grid_has_more_slots_than_an_app_can_use
     grid = Tuner::Grid.new(profile(cpu: 0.005, wait: 0.02), engines: %w[single hybrid], cores: 2)
     assert_equal 20, grid.slots

@@ -48,16 +48,13 @@ module Cuttle
       end
       private :predicted
 
-      # A Forecast with the figures' values, without their intervals.
-      def figures
-        Forecast.new(**to_h.slice(*Forecast.members), **Outcome::ESTIMATES.to_h { |name| [name, self[name]&.value] },
-                     rate: demand.open? ? [demand.rate, capacity.value].min : capacity.value)
-      end
-
-      # The figures that limits are held against. An unknown p99 is at least as long as p95, or else p50.
+      # A Forecast with the figures that limits are held against. An unknown p99 is at least as long as p95, or else
+      # p50. Where waiting times grow without end, measured ones only show how long the run was.
       def judged
-        known = figures
-        Forecast.new(**known.to_h, p99: known.p99 || known.p95 || known.p50)
+        known = Outcome::ESTIMATES.to_h { |name| [name, self[name]&.value] }
+        times = { p99: known[:p99] || known[:p95] || known[:p50] }
+        times = { p99: Float::INFINITY, queue_p99: Float::INFINITY } if overloaded?
+        Forecast.new(**to_h.slice(*Forecast.members), **known, **times)
       end
 
       # The broken limits, with the figure / the limit: { memory: 1.2 } is a fifth too much.

@@ -31,7 +31,7 @@ module Cuttle
         most = outcomes.map { |outcome| useful(outcome) }.max or return []
         enough = outcomes.select { |outcome| useful(outcome) >= most * (1 - CAPACITY) }
         shortest = enough.map { |outcome| tail(outcome) }.min
-        enough.select { |outcome| tail(outcome) <= shortest * (1 + TAIL) || outcome.p95.nil? }
+        enough.select { |outcome| tail(outcome) <= shortest * (1 + TAIL) || unknown?(outcome) }
       end
 
       # The sort key for the costs of equals. Memory within the noise is equal. -t auto counts with all threads that it
@@ -64,7 +64,11 @@ module Cuttle
       end
 
       def tail(outcome)
-        outcome.p95&.value || Float::INFINITY
+        outcome.overloaded? ? Float::INFINITY : outcome.p95&.value || Float::INFINITY
+      end
+
+      def unknown?(outcome)
+        outcome.p95.nil? && !outcome.overloaded?
       end
 
       # The number of broken limits, and by how much they are broken.

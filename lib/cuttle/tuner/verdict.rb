@@ -57,6 +57,8 @@ module Cuttle
       end
 
       def shorter?(outcome)
+        return false if outcome.overloaded? # its response times only show how long the run was
+
         better?(:p95, outcome) { outcome.p95 && outcome.p95.value < @present.p95.value * (1 - Ranking::TAIL) }
       end
 

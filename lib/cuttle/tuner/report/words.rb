@@ -56,7 +56,7 @@ module Cuttle
         def excess(outcome, limits)
           outcome.excess(limits).map do |name, ratio|
             value = figure(name, name == :rate ? outcome.capacity.value : outcome.judged[name])
-            value = "of at least #{value}" if name == :p99 && outcome.p99.nil?
+            value = "of at least #{value}" if name == :p99 && outcome.p99.nil? && ratio.finite?
             next "capacity #{value}, below the rate of #{figure(name, limits.rate)}" if name == :rate
 
             times = ratio.finite? ? ", #{format("%.2g", ratio)} times the limit of " : ", over the limit of "
