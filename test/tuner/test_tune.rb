@@ -70,6 +70,25 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -t 7 \(config\/cuttle\.rb\) /, tune(*ask).first)
   end
 
+  def test_pumas_workers_may_be_auto_or_in_a_variable
+    ask = ["app/config.ru", "--profile", @kept, "--what-if", "threads=2"]
+    configure("threads 4\n", "puma.rb")
+    assert_match(/^hybrid -w 6 -t 4 \(config\/puma\.rb\) /, concurrency("6") { tune(*ask).first })
+    configure("workers 3\n", "puma.rb")
+    assert_match(/^hybrid -w 3 -t 5 \(config\/puma\.rb\) /, concurrency("6") { tune(*ask).first })
+    configure("workers :auto\nactivate_control_app\n", "puma.rb")
+    out, err, status = Cuttle::Cluster::Cpus.stub(:count, 7) { tune(*ask) }
+    assert_equal 0, status, err
+    assert_match(/^hybrid -w 7 -t 5 \(config\/puma\.rb\) /, out)
+  end
+
+  def concurrency(number)
+    before, ENV["WEB_CONCURRENCY"] = ENV.fetch("WEB_CONCURRENCY", nil), number
+    yield
+  ensure
+    ENV["WEB_CONCURRENCY"] = before
+  end
+
   # Only some Rubies have ractors that serve.
   def test_ractors_are_named_by_their_option
     configure("engine :ractors\nractors 4\nthreads 5\n")

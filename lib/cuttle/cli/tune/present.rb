@@ -11,8 +11,7 @@ module Cuttle
         OURS = "config/cuttle.rb"
         PUMAS = "config/puma.rb"
         ENVIRONMENT = "production"
-        # Puma's default numbers.
-        PUMA = { workers: 0, threads: 5 }.freeze
+        PUMAS_THREADS = 5 # if its file says none
         # A thread for each connection, as a number for the model.
         MANY = 256
 
@@ -65,16 +64,17 @@ module Cuttle
           [of(Settings.build(configuration: configuration, **flags)), file, file]
         end
 
-        # Puma's file, converted to our words.
+        # Of Puma's file, converted to our words, only these two count. As in ours, workers may be auto, or come from a
+        # variable.
         def pumas
           return unless File.file?(PUMAS)
 
           Tempfile.create(["puma", ".rb"]) do |file|
             file.write(Cuttle::Import.new(PUMAS).text)
             file.flush
-            values = Configuration.read(file.path).values
-            threads = values[:threads]&.max || PUMA[:threads]
-            [Tuner::Setting.new(workers: values[:workers] || PUMA[:workers], threads: threads), PUMAS, PUMAS]
+            workers, threads = Configuration.read(file.path).values.values_at(:workers, :threads)
+            [of(Settings.build(environment: ENVIRONMENT, workers: workers, threads: threads || PUMAS_THREADS)),
+             PUMAS, PUMAS]
           end
         end
 
