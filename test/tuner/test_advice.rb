@@ -232,6 +232,16 @@ class TestAdvice < Minitest::Test
     assert_equal :keep, advice(enough, present: auto).kind, "where the limit is high enough"
   end
 
+  # Too few responses were measured for a p95 of the present setting, and its p50 is longer than the predicted p95.
+  def test_an_unknown_p95_is_not_compared
+    few, other = [auto, setting("hybrid", 0, 20)].map { |each| outcome(each, capacity: 60).to_h.merge(measured: true) }
+    present = Tuner::Outcome.new(**few, p95: nil, p99: nil)
+    lab = verified({ HAVE => [30.0, 80.0] })
+    verdict = Tuner::Verdict.new(present, limits: Tuner::Limits.new, verified: lab) { true }
+    assert_equal :keep, verdict.kind(Tuner::Outcome.new(**other))
+    assert_nil verdict.gains(Tuner::Outcome.new(**other))[:p95]
+  end
+
   # The model was wrong: further threads help nothing.
   def test_a_measurement_overrules_the_prediction_about_the_limit_of_threads_auto
     found = { auto => [50.0, 60.0], setting("hybrid", 0, 20) => [50.1, 60.0], auto(0, 20) => [50.0, 60.0] }

@@ -59,7 +59,9 @@ module Cuttle
       def shorter?(outcome)
         return false if outcome.overloaded? # its response times only show how long the run was
 
-        better?(:p95, outcome) { outcome.p95 && outcome.p95.value < @present.p95.value * (1 - Ranking::TAIL) }
+        better?(:p95, outcome) do
+          [outcome, @present].all?(&:p95) && outcome.p95.value < @present.p95.value * (1 - Ranking::TAIL)
+        end
       end
 
       # Whether the outcome is better by the lab's comparison if both were measured, and by the block otherwise. If the
