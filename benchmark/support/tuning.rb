@@ -12,10 +12,10 @@ module Bench
     WARM_UP = 0.5
     TIME = "seconds.json" # in the tune's folder
 
-    # name: of the directory. app, work: as in Tuner::Options. budget: seconds of the tune.
+    # name: of the directory below +results+. app, work: as in Tuner::Options. budget: seconds of the tune.
     def initialize(name, app:, work: {}, engines: nil, workers: [0, 2, 3, 4], threads: [1, 2, 3, 5, 8], budget: 120,
-                   seed: 1, rounds: ROUNDS, out: $stdout)
-      @directory = File.join(RESULTS, "tune", name)
+                   seed: 1, rounds: ROUNDS, results: RESULTS, out: $stdout)
+      @directory = File.join(results, "tune", name)
       @given = { app: app, work: work, engines: engines, budget: budget, seed: seed }
       @workers = workers
       @threads = threads
@@ -36,13 +36,18 @@ module Bench
     def tuned
       folder = Tuner::Folder.latest("#{@directory}/tune", Tuner::Folder::STATE) ||
                Tuner::Folder.create(Tuner::Options.new(**@given, directory: "#{@directory}/tune"))
-      return [Tuner::Advice.read(folder.at(Tuner::Advice::FILE)), folder] if folder.there?(Tuner::Advice::FILE)
+      return [Tuner::Advice.read(folder.at(Tuner::Advice::FILE)), folder] if finished?(folder)
 
       session = Tuner::Session.new(folder, out: @out)
       advice = timing(folder) { session.run }
       raise Interrupt if session.interrupted?
 
       [advice, folder]
+    end
+
+    # An interrupted verification has an answer too.
+    def finished?(folder)
+      folder.there?(Tuner::Advice::FILE) && !folder.verification&.interrupted?
     end
 
     # Adds the time of the block to that of earlier parts of an interrupted tune.

@@ -10,6 +10,7 @@ require_relative "../tuner/support/made_up"
 # How right a tune was: its figures beside a grid that never ran.
 class TestBenchmarkTuning < Minitest::Test
   include MadeUp
+  include TemporaryDirectory
 
   Estimate = Cuttle::Lab::Statistics::Estimate
   CHOICE = Cuttle::Tuner::Setting.new(threads: 5)
@@ -56,6 +57,25 @@ class TestBenchmarkTuning < Minitest::Test
                  text)
     assert_in_delta 0.99, findings.share, 0.02
     assert_in_delta 0.5, findings({ CHOICE => [50.0, 100.0], OTHER => [100.0, 100.0] }).share, 0.02
+  end
+
+  # Its answer rests on a part of the measurements.
+  def test_an_interrupted_tune_is_continued
+    folder = Tuner::Folder.create(Tuner::Options.new(directory: "#{@directory}/tune/work/tune"))
+    results = folder.at("verification/1/#{Cuttle::Lab::Results::Store::FILE}")
+    FileUtils.mkdir_p(File.dirname(results))
+    File.write(results, "#{JSON.generate(lab_header([CHOICE], RATE, 3, 8))}\n")
+    folder.write(Tuner::Advice::FILE, {})
+    assert_equal "of a session", tuned
+    File.write(results, "#{JSON.generate("type" => "end", "interrupted" => false)}\n", mode: "a")
+    assert_equal "kept", tuned
+  end
+
+  # Whose advice it is.
+  def tuned
+    session = Struct.new(:run, :interrupted?).new("of a session", false)
+    tuning = Bench::Tuning.new("work", app: "work", results: @directory, out: nil)
+    Tuner::Session.stub(:new, session) { Tuner::Advice.stub(:read, "kept") { tuning.send(:tuned).first } }
   end
 
   # 20 runs of 1 s and 0.5 s of warm-up, and 10 starts of 0.5 s.
