@@ -141,6 +141,38 @@ class TestTuneMeasured < Minitest::Test
     assert_equal 1, error.message.lines.length
   end
 
+  # The search takes 30 s, and the profile 7 s and all of its share.
+  def test_the_budget_that_it_names_is_enough
+    folder = Tuner::Folder.create(given = options(kept: nil, rounds: nil, budget: 40))
+    error = assert_raises(Tuner::Failure) { timed(folder) }.message
+    assert_match(/--budget \d+s would be enough.* --resume \S+ --budget \d+s\z/, error)
+    enough, again = error.scan(/--budget (\d+)s/).flatten.map(&:to_i)
+    assert_verifies(Tuner::Folder.create(given.with(budget: enough)))
+    still = assert_raises(Tuner::Failure) { timed(folder, budget: 30) }.message
+    assert_equal [again], still.scan(/--budget (\d+)s/).flatten.map(&:to_i), "of a new tune nothing is known here"
+    assert_verifies(folder, budget: again)
+  end
+
+  def assert_verifies(folder, **budget)
+    verifying = ->(*, **) { raise Tuner::Failure, "it verifies" }
+    error = Cuttle::Lab.stub(:run, verifying) { assert_raises(Tuner::Failure) { timed(folder, **budget) } }
+    assert_equal "it verifies", error.message
+  end
+
+  # Runs a session whose time passes only in its profile and in its search.
+  def timed(folder, **budget)
+    now = 1000.0
+    profiler = lambda do |*, **given|
+      now += 7 + (given[:budget] * Tuner::Profiler::SHARE)
+      Struct.new(:run, :interrupted?).new(Tuner::Profile.read(@profile), false)
+    end
+    searching = Tuner::Search.method(:new)
+    slowly = ->(*all, **given) { searching.call(*all, **given).tap { now += 30 } }
+    Cuttle.stub(:now, -> { now }) do
+      Tuner::Search.stub(:new, slowly) { session(folder, profiler: profiler, **budget).run }
+    end
+  end
+
   def test_an_app_that_fails
     path = "#{@directory}/config.ru"
     File.write(path, 'raise "no database"')

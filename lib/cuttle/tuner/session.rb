@@ -30,6 +30,7 @@ module Cuttle
         @out = out
         @profiler = profiler || proc { |*given, **options| Profiler.new(*given, **options) }
         @began = Cuttle.now - Lab::Runner::Lock.waited
+        @profiled = folder.there?(Profile::FILE)
         @runs = {}
         @warnings = []
       end
@@ -52,7 +53,7 @@ module Cuttle
       private
 
       def profile
-        return of_this_machine(Profile.read(folder.at(Profile::FILE))) if folder.there?(Profile::FILE)
+        return of_this_machine(Profile.read(folder.at(Profile::FILE))) if @profiled
         return adopted if @options.kept
 
         profiler = @profiler.call(@options.to_lab(engines: @options.engines), budget: @options.budget, out: @out)
@@ -124,8 +125,9 @@ module Cuttle
       end
 
       def measure(profile)
+        before = elapsed
         found = search(profile, @here, within_reach)
-        verification, size = affordable(found, profile)
+        verification, size = affordable(found, profile, elapsed - before)
         Lab::Results.read(unpinned do
           verification.run(lab_options, size, budget: for_verification, directory: folder.at("verification"), out: @out)
         end)
@@ -150,8 +152,9 @@ module Cuttle
         @cores == @here ? limits : Limits.new(**limits.to_h, rate: nil, cores: nil)
       end
 
-      # [Verification, its Size] for the best settings and the present one: as many as the time allows.
-      def affordable(found, profile)
+      # [Verification, its Size] for the best settings and the present one: as many as the time allows. searching:
+      # seconds that the search took.
+      def affordable(found, profile, searching)
         TRIED.downto(LEAST_TRIED) do |count|
           tried = Verification.new(settings(found, count), rate: found.demand.rate, slots: found.grid.slots,
                                                            boot: profile.boot)
@@ -159,16 +162,24 @@ module Cuttle
           return [tried, size] if size
           next if count > LEAST_TRIED
 
-          too_short(tried.least(**wanted) + SPARE)
+          too_short(tried.least(**wanted), searching)
         end
       end
 
-      # least: seconds that a verification takes.
-      def too_short(least)
-        enough = (@options.budget - left + least).ceil
-        again = [least + 1, Options::LEAST_BUDGET].max
-        raise Failure, "the budget is too short to verify the answer: --budget #{enough}s would be enough. The " \
-                       "profile is kept: cuttle tune --resume #{folder.path} --budget #{again}s"
+      # Names the budgets that are enough, for a search that takes twice as long. least: seconds that a verification
+      # takes.
+      def too_short(least, searching)
+        again = [(SPARE + (2 * searching) + least + 1).ceil, Options::LEAST_BUDGET].max
+        enough = ": --budget #{for_everything(least + searching + 1)}s would be enough" unless @profiled
+        raise Failure, "the budget is too short to verify the answer#{enough}. The profile is kept: cuttle tune " \
+                       "--resume #{folder.path} --budget #{again}s"
+      end
+
+      # The budget of a new tune that leaves so many seconds to the verification: its profile takes a share of what is
+      # added.
+      def for_everything(least)
+        share = @options.kept ? 0 : Profiler::SHARE
+        (@options.budget + ((least - left) / (1 - share))).ceil
       end
 
       # The user's own size of a verification.
@@ -182,9 +193,14 @@ module Cuttle
         [@options.present, *[best, counterpart, *others].compact.uniq.first(count)].compact.uniq
       end
 
-      # Seconds of the budget that are left for measurements. Waiting until other labs end takes none of it.
+      # Seconds of the budget that are left for measurements.
       def left
-        @options.budget - (Cuttle.now - Lab::Runner::Lock.waited - @began) - SPARE
+        @options.budget - elapsed - SPARE
+      end
+
+      # Seconds since the beginning, without waiting until other labs end.
+      def elapsed
+        Cuttle.now - Lab::Runner::Lock.waited - @began
       end
 
       # With fewer cores than there are here, servers get only those.
