@@ -84,6 +84,9 @@ class TestTuneReport < Minitest::Test
     assert_includes text(one, present: setting("hybrid", 0, 1)), need
     refute_includes text(one, present: setting("hybrid", 0, 1), model: Unconnected), "pool"
     refute_includes text(), "pool"
+    found = { setting("hybrid", 0, 1) => [10.0, 90.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] }
+    assert_includes text(found, present: setting("hybrid", 0, 1)), need, "auto had the pool of its rival"
+    refute_includes text(found.except(setting("hybrid", 0, 1)), present: auto(2)), "pool", "which has its own"
   end
 
   def test_auto_that_is_as_good_is_one_sentence

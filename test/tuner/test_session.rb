@@ -71,6 +71,23 @@ class TestTuneMeasured < Minitest::Test
     assert_operator number.threads, :>, 16
   end
 
+  # Their own -t auto runs as it does for them.
+  def test_only_a_new_threads_auto_gets_the_pool_of_its_rival
+    slow = Tuner::Profile.read(@profile).with(entries: [{ name: "GET /", cpu: 0.01, wait: 0.2 }])
+    folder = Tuner::Folder.create(options(present: auto = Tuner::Setting.new(threads: "auto"),
+                                          kept: slow.write("#{@directory}/slow.json"), limits: Tuner::Limits.new))
+    planned = nil
+    stopped = lambda do |_, plan:, **|
+      planned = plan.configurations
+      raise Tuner::Failure, "enough"
+    end
+    Cuttle::Lab.stub(:run, stopped) { assert_raises(Tuner::Failure) { session(folder).run } }
+    own, others = planned.select { |each| each.model == "hybrid-auto" }.partition { |each| each.name == auto.name }
+    assert_equal [nil], own.map(&:environment)
+    assert_equal others.map { |each| each.flags.last }, others.map { |each| each.environment["RAILS_MAX_THREADS"] }
+    refute_empty others
+  end
+
   # The profile has the corrections that follow from the measurements. On a busy machine there may be none, because no
   # figure is precise enough: test_verified.rb has corrections.
   def assert_corrected(folder)

@@ -37,6 +37,19 @@ class TestVerified < Minitest::Test
     assert_equal [auto, limited, HAVE], plan.configurations.map { |each| Tuner::Verification.setting(each) }
   end
 
+  # The number beside it has a pool of connections for each of its threads.
+  def test_threads_auto_are_verified_with_the_pool_of_their_rival
+    assert_equal [nil, nil, { "RAILS_MAX_THREADS" => "4" }], pools(HAVE, BETTER, auto(2))
+    assert_equal [{ "RAILS_MAX_THREADS" => "12" }, nil], pools(auto(2, 12), BETTER)
+    assert_equal [nil], pools(auto(2))
+    assert_equal [nil, nil, { "RAILS_MAX_THREADS" => "4" }], pools(auto(2), BETTER, auto(2, 4), present: auto(2))
+  end
+
+  def pools(*settings, present: nil)
+    tried = Tuner::Verification.new(settings, rate: 120.0, slots: 10, present: present)
+    tried.plan(7, tried.sized(3, 2)).configurations.map(&:environment)
+  end
+
   # The next tune reads the corrections that this one wrote.
   def test_corrections_of_threads_auto_are_read_again
     corrections = verified({ auto(0, 12) => [33.0, 90.0] }).corrections(Plain.new, cores: 1)

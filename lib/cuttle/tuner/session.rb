@@ -157,7 +157,7 @@ module Cuttle
       def affordable(found, profile, searching)
         TRIED.downto(LEAST_TRIED) do |count|
           tried = Verification.new(settings(found, count), rate: found.demand.rate, slots: found.grid.slots,
-                                                           boot: profile.boot)
+                                                           present: @options.present, boot: profile.boot)
           size = tried.size(left, **wanted)
           return [tried, size] if size
           next if count > LEAST_TRIED

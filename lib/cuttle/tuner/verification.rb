@@ -15,6 +15,7 @@ module Cuttle
       GROWTH = 1.0 # seconds; the warm-up if one setting has -t auto, which starts its threads during it
       AUTO = Lab::Servers::Peers::Cuttle::AUTO # the suffix of the lab's model names with -t auto
       LIMIT = "--max-threads"
+      POOL = "RAILS_MAX_THREADS" # the lab sets it to the number of threads, as a user does; with -t auto there is none
       STOP = 0.5 # seconds to start and stop the processes, in addition to the app's boot
       BETWEEN = 0.4 # seconds in addition to warm-up and measurement
       LOADS = 2
@@ -23,9 +24,11 @@ module Cuttle
       # A plan's size. duration and warmup are in seconds.
       Size = Struct.new(:rounds, :duration, :warmup)
 
-      # settings: the first is the baseline. slots: the number that keeps the cores busy. boot: seconds.
-      def initialize(settings, rate:, slots:, boot: nil)
+      # settings: the first is the baseline. present: the user's own of them, or nil. slots: the number that keeps the
+      # cores busy. boot: seconds.
+      def initialize(settings, rate:, slots:, present: nil, boot: nil)
         @settings = settings
+        @present = present
         @rate = rate
         @slots = slots
         @boot = boot || 1.0
@@ -110,7 +113,16 @@ module Cuttle
         auto = setting.auto?
         { "name" => setting.name, "server" => "cuttle", "model" => "#{setting.engine}#{AUTO if auto}",
           "workers" => setting.workers, "threads" => auto ? 1 : setting.threads || 1, "keep_alive" => false,
-          "flags" => ([LIMIT, setting.max_threads.to_s] if setting.max_threads) }.compact
+          "flags" => ([LIMIT, setting.max_threads.to_s] if setting.max_threads),
+          "environment" => ({ POOL => pool(setting).to_s } if auto && pool(setting)) }.compact
+      end
+
+      # Database connections of each process with -t auto: as many as with the number of threads that it is compared
+      # with. Otherwise it would stop at Rails' default of 5. nil: leave it as it is in the user's environment.
+      def pool(auto)
+        return if auto == @present
+
+        auto.max_threads || @settings.find { |each| each.beside?(auto) && !each.auto? }&.threads
       end
     end
   end

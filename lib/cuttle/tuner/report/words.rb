@@ -115,10 +115,10 @@ module Cuttle
           "It takes #{parts.join(", ")}." if parts.any?
         end
 
-        # More threads than the user has now need more connections. -t auto starts no more than there are, unless it has
-        # a limit of its own.
+        # More threads than the user has now need more connections. -t auto starts no more than there are.
         def pool(advice)
           number, have = [advice.choice, advice.present].map { |outcome| number_of_threads(outcome&.setting) }
+          number ||= pool_of_auto(advice)
           return if number.nil? || (have && have >= number)
 
           if advice.choice.connections
@@ -127,6 +127,11 @@ module Cuttle
           elsif advice.capped
             "If the app has a pool of connections, it needs #{number} in each process."
           end
+        end
+
+        # A new -t auto without a limit was measured with the pool of the number of threads beside it.
+        def pool_of_auto(advice)
+          advice.threads.number.setting.threads if advice.threads && advice.kind != :keep
         end
 
         # The number that the setting gives, for -t auto as its limit; nil if it gives none.
