@@ -70,6 +70,35 @@ class TestAdvice < Minitest::Test
     assert_equal "p99 without end, over the limit of 200 ms", Tuner::Report::Words.excess(unknown, advice.limits)
   end
 
+  # Each connection of a closed loop has 10 requests a second, however many slots there are.
+  class Connected < Plain
+    def forecast(setting, demand, cores: nil)
+      told = super
+      return told if demand.open?
+
+      Cuttle::Tuner::Forecast.new(**told.to_h, rate: [told.capacity, demand.connections * 10.0].min)
+    end
+  end
+
+  # The verification has 512 connections, which serve 512 * 10 requests a second. 17 workers serve 680 of them, 200
+  # workers 8,000.
+  def test_a_closed_loop_with_too_few_connections_measures_no_capacity
+    small, large, larger = [[17, 4], [200, 100], [400, 100]].map { |numbers| setting("hybrid", *numbers) }
+    lab = verified({ small => [680.0, 60.0], large => [5110.0, 60.0], larger => [5120.0, 60.0] }, slots: 10_000)
+    assert_equal 512, lab.connections
+    given = { present: large, cores: 1000, here: 1000, model: Connected }
+    advice = advice(lab, **given)
+    assert_equal 8000.0, advice.present.capacity.value
+    refute_predicate advice.present, :capacity_measured?
+    assert_includes Tuner::Report.text(advice), "at most (measured in 5 rounds, capacity predicted);"
+    assert_equal [:change, larger, 2.0], [advice.kind, advice.choice.setting, advice.gains[:capacity].value]
+    few = advice(lab, **given, present: small)
+    assert_in_delta 680, few.present.capacity.value, 10
+    assert_predicate few.present, :capacity_measured?
+    more = verified({ large => [8100.0, 60.0] }, slots: 10_000)
+    assert_in_delta 8100, advice(more, **given).present.capacity.value, 100, "as measured"
+  end
+
   # No setting serves more than 30 requests a second.
   class Slow < Plain
     def capacity(...)

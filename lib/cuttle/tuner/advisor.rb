@@ -134,7 +134,21 @@ module Cuttle
       # Measurements hold only for the cores of this machine. For other numbers of cores, they count only as corrections
       # of the model.
       def measurements
-        @cores == @here && @verified ? @verified.measurements : {}
+        return {} unless @cores == @here && @verified
+
+        @measurements ||= @verified.measurements.to_h do |setting, found|
+          [setting, full?(setting, found) ? found : Measurement.new(**found.to_h, capacity: nil)]
+        end
+      end
+
+      # Whether the closed loop had enough connections to measure the setting's capacity, by the model. With fewer, the
+      # measured rate is that of the connections, so the predicted capacity stays.
+      def full?(setting, found)
+        connections = @verified.connections
+        return true if connections >= setting.processes * setting.slots
+
+        forecast = uncorrected.forecast(setting, Demand.closed(connections), cores: @here)
+        [forecast.rate, found.capacity.value].max >= forecast.capacity * Model::Corrections::FULL
       end
 
       def verdict
@@ -211,11 +225,10 @@ module Cuttle
         return [] unless @verified
 
         margin = Margin.new(before)
-        model = @model.call(before)
         @verified.measurements.flat_map do |setting, found|
           [[Demand.closed(@verified.connections), { capacity: found.capacity }],
            [Demand.open(@verified.rate), found.to_h.slice(:p50, :p95, :p99)]].flat_map do |demand, figures|
-            forecast = model.forecast(setting, demand, cores: @here)
+            forecast = uncorrected.forecast(setting, demand, cores: @here)
             figures.compact.filter_map { |name, measured| check(name, measured, forecast, margin) }
           end
         end
@@ -223,6 +236,10 @@ module Cuttle
 
       def before
         @before ||= @profile.with(corrections: [])
+      end
+
+      def uncorrected
+        @uncorrected ||= @model.call(before)
       end
 
       # The capacity is compared with the rate in the same closed loop.

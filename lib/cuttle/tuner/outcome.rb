@@ -5,7 +5,7 @@ module Cuttle
     # How a setting performs under a demand: measured if it was verified, otherwise predicted. Frozen. Figures with an
     # interval are Lab::Statistics::Estimate: rates in responses per second, times in seconds. Memory is in octets.
     #
-    #   measured   whether capacity and response times were measured
+    #   measured   whether the setting was verified
     #   rounds     the number of rounds, if they were
     #   (the other members: see Forecast)
     Outcome = Struct.new(:setting, :demand, :capacity, :p50, :p95, :p99, :queue_p99, :cpu, :memory, :connections,
@@ -24,6 +24,11 @@ module Cuttle
       def confirmed(measurement)
         found = measurement.to_h.slice(:capacity, :memory, :rounds).compact
         self.class.new(**to_h, **found, **times(measurement), measured: true)
+      end
+
+      # Whether the capacity is measured. A verification may have too few connections for it.
+      def capacity_measured?
+        measured && !capacity.count.nil?
       end
 
       # Whether requests arrive faster than the setting can serve them, so that waiting times grow without end.

@@ -67,7 +67,7 @@ module Cuttle
       # Whether the outcome is better by the lab's comparison if both were measured, and by the block otherwise. If the
       # comparison can't tell, a prediction that the limit of auto is too low counts.
       def better?(measure, outcome)
-        return yield unless outcome.measured && @present.measured
+        return yield unless measured?(measure, outcome)
 
         found = comparison(measure, outcome)
         return found.better? unless found.nil? || found.undecided?
@@ -76,9 +76,14 @@ module Cuttle
       end
 
       def comparison(measure, outcome)
-        return unless @present&.measured && outcome.measured && outcome.setting != @present.setting
+        return unless @present && measured?(measure, outcome) && outcome.setting != @present.setting
 
         @verified.compare(outcome.setting, @present.setting)[measure]
+      end
+
+      # Whether that measure of both settings was measured.
+      def measured?(measure, outcome)
+        [outcome, @present].all? { |each| measure == :capacity ? each.capacity_measured? : each.measured }
       end
 
       def cheaper?(outcome)

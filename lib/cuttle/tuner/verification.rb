@@ -34,7 +34,8 @@ module Cuttle
         @boot = boot || 1.0
       end
 
-      # Connections of the closed loop: more than the settings can serve at once.
+      # Connections of the closed loop: more than the settings can serve at once, as far as a server is sure to have
+      # descriptors for them. Fewer don't show the capacity of the largest settings.
       def connections
         most = @settings.map { |setting| setting.slots * setting.processes }.max
         (1.5 * [most, @slots].min).ceil.clamp(CONNECTIONS.begin, CONNECTIONS.end)

@@ -88,7 +88,10 @@ module Cuttle
         end
 
         def source(outcome)
-          return "measured in #{Units.plural(outcome.rounds, "round")}" if outcome.measured
+          if outcome.measured
+            predicted = ", capacity predicted" unless outcome.capacity_measured?
+            return "measured in #{Units.plural(outcome.rounds, "round")}#{predicted}"
+          end
 
           [outcome.beyond ? "extrapolated" : "predicted", taken_for(outcome)].compact.join(" ")
         end
