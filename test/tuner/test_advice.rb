@@ -50,7 +50,7 @@ class TestAdvice < Minitest::Test
   # p95 is measured as 0.5 s, or p50 as 0.25 s.
   def assert_lower_bounds_are_held_to_the_limit(predicted, *slow)
     limits = Tuner::Limits.new(rate: 10.0, p99: 0.1)
-    slow.zip([[5, "500 ms, 5 times"], [2.5, "250 ms, 2.5 times"]]) do |few, (ratio, said)|
+    slow.zip([[5, "500 ms, 5 times"], [2.5, "250 ms, 2.50 times"]]) do |few, (ratio, said)|
       found = predicted.confirmed(few)
       assert_in_delta ratio, found.excess(limits)[:p99]
       assert_equal "p99 of at least #{said} the limit of 100 ms", Tuner::Report::Words.excess(found, limits)

@@ -54,6 +54,14 @@ class TestTuneReport < Minitest::Test
     assert_match(/^hybrid -t 3 +9 connections +capacity /, text)
   end
 
+  def test_large_and_small_figures_are_written_in_full
+    assert_includes text(nil, limits: { rate: 0.1 }), "Headroom: it can serve 300 times 0.1/s (the target rate)."
+    outcome = outcome(HAVE, capacity: 50, cpu: 0.004)
+    assert_equal "It takes 0.004 cores at that rate.", Tuner::Report::Words.occupies(outcome)
+    assert_equal "p99 150 ms, 150.0 times the limit of 1.00 ms",
+                 Tuner::Report::Words.excess(outcome, Tuner::Limits.new(p99: 0.001))
+  end
+
   # One process runs them all.
   def test_ractors_are_counted_as_such
     text = text(nil, engines: %w[ractors], present: setting("ractors", 2, 3))

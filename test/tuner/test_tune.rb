@@ -234,7 +234,7 @@ class TestTune < Minitest::Test
     ask = ["--profile", @kept, "--what-if", "workers=8,threads=3", "--memory", "200M"]
     out, err, status = tune(*ask)
     assert_equal 0, status, err
-    assert_match(/^hybrid -w 8 -t 3: .*\n  .* it; breaks a limit: memory 296 MB, 1\.5 times the limit of 200 MB$/, out)
+    assert_match(/^hybrid -w 8 -t 3: .*\n  .* it; breaks a limit: memory 296 MB, 1\.48 times the limit of 200 MB$/, out)
     assert_equal 1, out.scan("breaks").length
     assert_equal ["cuttle: #{@kept} has no figures of database connections: --db-connections has no effect\n"],
                  tune(*ask, "--db-connections", "5")[1].lines

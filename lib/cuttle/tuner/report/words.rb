@@ -59,7 +59,7 @@ module Cuttle
             value = "of at least #{value}" if name == :p99 && outcome.p99.nil? && ratio.finite?
             next "capacity #{value}, below the rate of #{figure(name, limits.rate)}" if name == :rate
 
-            times = ratio.finite? ? ", #{format("%.2g", ratio)} times the limit of " : ", over the limit of "
+            times = ratio.finite? ? ", #{Numbers.count(ratio)} times the limit of " : ", over the limit of "
             "#{FIGURES[name]} #{value}#{times}#{figure(name, limits[name])}"
           end.join("; ")
         end
@@ -114,7 +114,7 @@ module Cuttle
         def occupies(outcome)
           parts = [("#{Numbers.size(outcome.memory)} of memory" if outcome.memory),
                    (connections_of(outcome) if outcome.connections),
-                   (format("%.2g cores at that rate", outcome.cpu) if outcome.cpu)].compact
+                   ("#{Numbers.ratio(outcome.cpu)} cores at that rate" if outcome.cpu)].compact
           "It takes #{parts.join(", ")}." if parts.any?
         end
 
@@ -144,7 +144,7 @@ module Cuttle
 
         def headroom(advice)
           asked = advice.limits.rate ? "the target rate" : "#{percent(Ranking::ROOM)} of the best capacity"
-          "Headroom: it can serve #{format("%.2g", advice.headroom)} times #{advice.demand.name} (#{asked})."
+          "Headroom: it can serve #{Numbers.count(advice.headroom)} times #{advice.demand.name} (#{asked})."
         end
 
         # The number for -t auto is a maximum, because it may start more threads later.
