@@ -16,11 +16,6 @@ module Cuttle
         def best
           outcomes.first
         end
-
-        # Whether the best one keeps the limits.
-        def within?(limits)
-          best.excess(limits).empty?
-        end
       end
 
       # model: has forecast and capacity (see Model). present: the user's Setting, or nil; it is always forecast.
