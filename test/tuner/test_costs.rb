@@ -105,6 +105,7 @@ class TestProfilerCosts < Minitest::Test
     found = ->(**changed) { costs(threads: 16, **made, **changed).connections }
     assert_equal pool, found[]
     assert_equal pool, found[two: nil]
+    assert_equal pool, found[two: reading(databases: 5)], "the second worker was idle"
     assert_equal({ **pool, "process" => 1, "most" => 5 }, found[two: reading(databases: 9)])
     [{ cores: 1.0, rate: 800 }, { cores: 0.5, rate: 1000 }].each do |other_limit|
       assert_equal({ **pool, "full" => false }, found[one: reading(databases: 4, **other_limit)])

@@ -124,9 +124,11 @@ module Cuttle
           wide(1) || @runs.reading(@runs.many)
         end
 
-        # further: connections of all threads but one. most: connections of a process with all threads.
-        def pool(further, most)
-          { "process" => [most - further - 1, 0].max, "thread" => 1.0, "most" => most, "full" => full?(most) }
+        # further: connections of all threads but one. process: those of a process with all threads; a second one may
+        # have been idle.
+        def pool(further, process)
+          most = [process, further + 1].max
+          { "process" => most - further - 1, "thread" => 1.0, "most" => most, "full" => full?(most) }
         end
 
         # Whether the pool limited that run: the GVL did not, and no more requests waited at once than it has
