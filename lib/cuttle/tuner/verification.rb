@@ -34,8 +34,8 @@ module Cuttle
         @boot = boot || 1.0
       end
 
-      # Connections of the closed loop: more than the settings can serve at once, as far as a server is sure to have
-      # descriptors for them. Fewer don't show the capacity of the largest settings.
+      # Connections of the closed loop: more than the settings can serve at once, but no more than a server is sure to
+      # have descriptors for. The largest settings may need more to show their capacity (see Advisor).
       def connections
         most = @settings.map { |setting| setting.slots * setting.processes }.max
         (1.5 * [most, @slots].min).ceil.clamp(CONNECTIONS.begin, CONNECTIONS.end)
