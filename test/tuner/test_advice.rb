@@ -99,6 +99,38 @@ class TestAdvice < Minitest::Test
     assert_in_delta 8100, advice(more, **given).present.capacity.value, 100, "as measured"
   end
 
+  # Both serve what 512 connections ask for. That says nothing about a difference of their capacities.
+  def test_too_few_connections_compare_no_capacities_with_threads_auto
+    many, auto = setting("hybrid", 200, 100), auto(200)
+    lab = verified({ many => [5110.0, 60.0], auto => [5110.0, 60.0] }, slots: 10_000)
+    advice = advice(lab, present: many, cores: 1000, here: 1000, model: Connected)
+    refute_nil advice.threads
+    assert_nil advice.threads.detectable
+  end
+
+  # Verified settings have served 0.6 times what was predicted for them.
+  class Corrected < Connected
+    def initialize(profile, **)
+      super
+      @factor = profile.corrections.any? ? 0.6 : 1.0
+    end
+
+    def capacity(...)
+      rate, limit = super
+      [rate * @factor, limit]
+    end
+  end
+
+  # 5,110 requests a second were served, although the corrected capacity is 4,800.
+  def test_a_capacity_is_no_less_than_what_was_served
+    large = setting("hybrid", 200, 100)
+    nothing = { "setting" => large.to_h, "demand" => { "rate" => 1.0 }, "measured" => {}, "forecast" => {} }
+    advice = advice(verified({ large => [5110.0, 60.0] }, slots: 10_000), present: large, cores: 1000, here: 1000,
+                                                                          model: Corrected,
+                                                                          profile: profile(corrections: [nothing]))
+    assert_in_delta 5110, advice.present.capacity.value, 50
+  end
+
   # No setting serves more than 30 requests a second.
   class Slow < Plain
     def capacity(...)

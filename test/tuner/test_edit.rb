@@ -114,6 +114,8 @@ class TestEdit < Minitest::Test
                  edit("engine :ractors\nractors 8\nthreads 1\n").text(setting("ractors", 0, 5))
     assert_match(/:1: workers depends on .*; remove it by hand\z/,
                  edit("workers ENV['N']\n").refusal(setting("ractors", 4, 5)))
+    assert_equal "engine \"hybrid\"\nthreads 5\nworkers 2\n",
+                 edit("engine :ractors\nractors 8\nthreads 1\n").text(setting("hybrid", 2, 5))
     new = edit(nil)
     new.write(setting("ractors", 4, 5))
     assert_equal [nil, 4], Cuttle::Configuration.read(new.path).values.values_at(:workers, :ractors)

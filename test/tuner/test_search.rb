@@ -28,6 +28,14 @@ class TestSearch < Minitest::Test
     assert_equal [*others, unknown].map(&:setting), ranked(unknown, *others)
   end
 
+  def test_an_unknown_tail_is_not_a_longer_one
+    one, other = [setting("hybrid", 2, 3), setting("hybrid", 3, 3)].map { |each| outcome(each, capacity: 100) }
+    unknown = Tuner::Outcome.new(**one.to_h, p95: nil)
+    ranking = Tuner::Ranking.new(limits: Tuner::Limits.new)
+    assert_empty ranking.behind(unknown, other)
+    assert_equal [:p95], ranking.behind(outcome(one.setting, capacity: 100, p95: 1.0), other)
+  end
+
   def test_the_grid_has_more_slots_than_an_app_can_use
     grid = Tuner::Grid.new(profile(cpu: 0.005, wait: 0.02), engines: %w[single hybrid], cores: 2)
     assert_equal 20, grid.slots

@@ -128,13 +128,17 @@ module Cuttle
 
       # The demand at which response times were measured. The model, which was corrected since, may choose another one.
       def measured_demand
-        Demand.open(@verified.rate) if measurements.any?
+        Demand.open(@verified.rate) if verified_here? && @verified.measurements.any?
       end
 
       # Measurements hold only for the cores of this machine. For other numbers of cores, they count only as corrections
       # of the model.
+      def verified_here?
+        @cores == @here && !@verified.nil?
+      end
+
       def measurements
-        return {} unless @cores == @here && @verified
+        return {} unless verified_here?
 
         @measurements ||= @verified.measurements.to_h do |setting, found|
           [setting, full?(setting, found) ? found : Measurement.new(**found.to_h, capacity: nil)]
@@ -142,10 +146,11 @@ module Cuttle
       end
 
       # Whether the closed loop had enough connections to measure the setting's capacity, by the model. With fewer, the
-      # measured rate is that of the connections, so the predicted capacity stays.
+      # measured rate is that of the connections, so the predicted capacity stays, unless even more was measured.
       def full?(setting, found)
         connections = @verified.connections
         return true if connections >= setting.processes * setting.slots
+        return true if found.capacity.value >= @search.outcome(setting).capacity.value
 
         forecast = uncorrected.forecast(setting, Demand.closed(connections), cores: @here)
         [forecast.rate, found.capacity.value].max >= forecast.capacity * Model::Corrections::FULL

@@ -117,7 +117,7 @@ module Cuttle
 
         [("max_threads" if setting.max_threads.nil? && said("max_threads").any?),
          ("threads" if setting.threads.nil? && said("threads").any? { |place| auto?(place) }),
-         ("workers" if setting.traits.ractors? && said("workers").any?)].compact
+         (setting.traits.ractors? ? "workers" : "ractors").then { |word| word if said(word).any? }].compact
       end
 
       def auto?(place)

@@ -34,7 +34,7 @@ module Cuttle
         return unless @connections
 
         held = @connections["process"].to_f + ((setting.most_threads || inside) * @connections["thread"].to_f)
-        (setting.processes * [held, *@connections["most"]].min).ceil
+        (setting.processes * [held, *(@connections["most"] if @connections["full"])].min).ceil
       end
 
       # What the profile has no figures of, although one of these Limits needs them: :memory, :workers (their memory),

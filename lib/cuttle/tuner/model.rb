@@ -130,7 +130,8 @@ module Cuttle
       # a Forecast, and the largest number of requests that a process has in the app at once.
       def overload(setting, capacity)
         never = Float::INFINITY
-        [{ rate: capacity, p50: never, p95: never, p99: never, queue_p99: never, cpu: capacity * work(setting).cpu },
+        cpu = capacity / @corrections.rate_factor(setting.engine) * work(setting).cpu
+        [{ rate: capacity, p50: never, p95: never, p99: never, queue_p99: never, cpu: cpu },
          rules(setting).slots]
       end
 

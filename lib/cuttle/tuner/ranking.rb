@@ -44,7 +44,8 @@ module Cuttle
 
       # The measures of :capacity, :p95 and :memory by which +outcome+ is worse than +other+, by more than noise.
       def behind(outcome, other)
-        { capacity: useful(outcome) < useful(other) * (1 - CAPACITY), p95: tail(outcome) > tail(other) * (1 + TAIL),
+        { capacity: useful(outcome) < useful(other) * (1 - CAPACITY),
+          p95: !unknown?(outcome) && tail(outcome) > tail(other) * (1 + TAIL),
           memory: heavy?(outcome, other.memory) }.select { |_, behind| behind }.keys
       end
 

@@ -8,7 +8,7 @@ module Cuttle
     class Session
       TRIED = 3 # the number of best settings that are verified beside the present one
       LEAST_TRIED = 1
-      SPARE = 5 # seconds for the search and the answer
+      SPARE = 5 # seconds for the answer, besides simulations
 
       # Warnings of what a Footprint does not know.
       UNCHECKED = {
@@ -31,6 +31,7 @@ module Cuttle
         @profiler = profiler || proc { |*given, **options| Profiler.new(*given, **options) }
         @began = Cuttle.now - Lab::Runner::Lock.waited
         @profiled = folder.there?(Profile::FILE)
+        @searching = 0 # seconds that the search took
         @runs = {}
         @warnings = []
       end
@@ -94,7 +95,8 @@ module Cuttle
                                                 present: @options.present).run
       end
 
-      # The search and the advice need many of the same simulations, so they share their results.
+      # The search and the advice share the results of simulations. Corrections change the rates of open loops, so the
+      # advice simulates those again.
       def model(profile, **options)
         Model.new(profile, runs: @runs, **options)
       end
@@ -127,7 +129,8 @@ module Cuttle
       def measure(profile)
         before = elapsed
         found = search(profile, @here, within_reach)
-        verification, size = affordable(found, profile, elapsed - before)
+        @searching = elapsed - before
+        verification, size = affordable(found, profile)
         Lab::Results.read(unpinned do
           verification.run(lab_options, size, budget: for_verification, directory: folder.at("verification"), out: @out)
         end)
@@ -152,9 +155,8 @@ module Cuttle
         @cores == @here ? limits : Limits.new(**limits.to_h, rate: nil, cores: nil)
       end
 
-      # [Verification, its Size] for the best settings and the present one: as many as the time allows. searching:
-      # seconds that the search took.
-      def affordable(found, profile, searching)
+      # [Verification, its Size] for the best settings and the present one: as many as the time allows.
+      def affordable(found, profile)
         TRIED.downto(LEAST_TRIED) do |count|
           tried = Verification.new(settings(found, count), rate: found.demand.rate, slots: found.grid.slots,
                                                            present: @options.present, boot: profile.boot)
@@ -162,15 +164,15 @@ module Cuttle
           return [tried, size] if size
           next if count > LEAST_TRIED
 
-          too_short(tried.least(**wanted), searching)
+          too_short(tried.least(**wanted))
         end
       end
 
       # Names the budgets that are enough, for a search that takes twice as long. least: seconds that a verification
       # takes.
-      def too_short(least, searching)
-        again = [(SPARE + (2 * searching) + least + 1).ceil, Options::LEAST_BUDGET].max
-        enough = ": --budget #{for_everything(least + searching + 1)}s would be enough" unless @profiled
+      def too_short(least)
+        again = [(SPARE + (4 * @searching) + least + 1).ceil, Options::LEAST_BUDGET].max
+        enough = ": --budget #{for_everything(least + (2 * @searching) + 1)}s would be enough" unless @profiled
         raise Failure, "the budget is too short to verify the answer#{enough}. The profile is kept: cuttle tune " \
                        "--resume #{folder.path} --budget #{again}s"
       end
@@ -193,9 +195,9 @@ module Cuttle
         [@options.present, *[best, counterpart, *others].compact.uniq.first(count)].compact.uniq
       end
 
-      # Seconds of the budget that are left for measurements.
+      # Seconds of the budget that are left for measurements. The answer simulates for about as long as the search.
       def left
-        @options.budget - elapsed - SPARE
+        @options.budget - elapsed - SPARE - @searching
       end
 
       # Seconds since the beginning, without waiting until other labs end.

@@ -64,8 +64,8 @@ module Cuttle
           [of(Settings.build(configuration: configuration, **flags)), file, file]
         end
 
-        # Of Puma's file, converted to our words, only these two count. As in ours, workers may be auto, or come from a
-        # variable.
+        # Reads only workers and threads of Puma's file, converted to our words. Workers may be auto, or come from a
+        # variable, as in our file.
         def pumas
           return unless File.file?(PUMAS)
 

@@ -52,7 +52,7 @@ module Cuttle
           estimate(ratio, :ratio)
         end
 
-        # "p99 310 ms, 1.6 times the limit of 200 ms"; "p99 of at least 310 ms, …" if only its lower bound is known.
+        # "p99 310 ms, 1.55 times the limit of 200 ms"; "p99 of at least 310 ms, …" if only its lower bound is known.
         def excess(outcome, limits)
           outcome.excess(limits).map do |name, ratio|
             value = figure(name, name == :rate ? outcome.capacity.value : outcome.judged[name])
