@@ -13,7 +13,7 @@ flaw "The app computes by the wall clock, so a request that waits for Ruby's loc
 flaw "ab sends the next request when the last one is answered: the time that a user would have waited is not counted."
 
 cores :all
-threaded = %w[s0.5 s0.7 s0.8 s0.9] # at full length
+whole = %w[s0.5 s0.7 s0.8 s0.9] # at full length
 fake_work = { cpu_ms: 50, iowait_ms: 250, response_chars: 20_091, spin: "wall" }
 
 published "s0_heroku_ab.csv" do |row|
@@ -28,11 +28,9 @@ published "s0_heroku_ab.csv" do |row|
     serve like: "puma", engine: "hybrid", workers: workers > 1 ? workers : 0, threads: row.number("threads"),
           original: "puma"
   end
-  if threaded.include?(row.id)
-    ask work(fake_work), connections: 10, requests: 300, full_length: true
-  else
-    ask work(fake_work), connections: row.number("concurrency"), requests: row.number("requests")
-  end
+  full_length = true if whole.include?(row.id)
+  ask work(fake_work), connections: row.number("concurrency"), full_length: full_length,
+                       requests: full_length ? 300 : row.number("requests")
 end
 
 control p99("s0.9")
@@ -53,11 +51,8 @@ claim "s0.10", cores: 4, "p50 by the time of a request alone" => [p50("s0.10"), 
 { "s0.8" => 0, "s0.10" => 4 }.each do |id, workers|
   trial "#{id}.ab" do
     serve like: "puma", engine: "hybrid", workers: workers, threads: 16, original: "puma"
-    if threaded.include?(id)
-      ask work(fake_work), connections: 10, requests: 300, tester: "ab", full_length: true
-    else
-      ask work(fake_work), connections: 10, requests: 500, tester: "ab"
-    end
+    full_length = true if whole.include?(id)
+    ask work(fake_work), connections: 10, requests: full_length ? 300 : 500, tester: "ab", full_length: full_length
   end
 end
 

@@ -173,7 +173,7 @@ class TestStudyFindings < Minitest::Test
       end
       expect "q1", "alike", "both" => [rate("q1", server: 0, connections: 4), rate("q1", server: 1, connections: 4), 1..]
     RUBY
-    random = Random.new(1) # by pairs of one start, the interval would be 0.2% wide
+    random = Random.new(1)
     starts = Hash.new { |hash, start| hash[start] = start.first > 2 ? random.rand(0.8..1.2) : 1.0 }
     made = StudiedLab.new(declared(text), blocks: 5) do |configuration, _, block|
       [10 * starts[[configuration["threads"], block]] * random.rand(0.999..1.001), {}]
@@ -216,7 +216,7 @@ class TestStudyFindings < Minitest::Test
     assert_equal [:partly_confirmed, %i[confirmed untestable]], [found.verdict, found.evidence.map(&:last)]
     assert_equal [4], (found.forecast.map { |statement, _| statement.cores })
     evidence = Studies::Report::Markdown.evidence(found)
-    assert_includes evidence, "4x16 by 4 processes, at 10: it needs 4 server cores; On a machine of 5 cores or more: " \
+    assert_includes evidence, "4x16 by 4 processes, at 10: it needs 4 server cores. On a machine of 5 cores or more: " \
                               "`cuttle study s0.12`. Forecast by the model"
     assert_empty made.findings.imprecise(0.5), "no rounds for what can't be tested"
   end
@@ -276,8 +276,26 @@ class TestStudyFindings < Minitest::Test
       [10.0, {}, { "valid" => false, "reasons" => ["wrong answers: status_5xx"],
                    "errors" => { "status_5xx" => [100, 200, 400][block] } }]
     end.findings.verdicts.first.evidence.first[1]
-    assert_in_delta 20, found.value, 1e-6
-    assert_in_delta 20 * Math.exp(4.303 * Math.log(2) / Math.sqrt(3)), found.high, 0.1
+    assert_equal [20.0, 100.0], [found.value, found.high], "no more than all"
+    assert_in_delta 20 / Math.exp(4.303 * Math.log(2) / Math.sqrt(3)), found.low, 0.1
+  end
+
+  # One start of five that fails says little about the next one, however many requests failed.
+  def test_starts_that_disagree_about_errors_decide_nothing
+    text = <<~RUBY
+      trial "q1" do
+        serve engine: "single"
+        ask work(cpu_ms: 5), connections: 4
+      end
+      expect "some", "more than 10%", "errors" => [errors("q1"), 0.1, 1..]
+      expect "few", "less than 1%", "errors" => [errors("q1"), 0.01, ..1]
+    RUBY
+    verdicts = StudiedLab.new(declared(text), blocks: 5) do |_, _, block|
+      next [10.0, {}] unless block == 2
+
+      [10.0, {}, { "valid" => false, "reasons" => ["wrong answers: status_5xx"], "errors" => { "status_5xx" => 600 } }]
+    end.findings.verdicts
+    assert_equal %i[undecided undecided], verdicts.map(&:verdict)
   end
 
   def test_a_ratio_that_rounds_to_a_bound_has_more_digits

@@ -40,23 +40,24 @@ module Cuttle
 
       private
 
-      # The share of errors, divided by a number. If each round had errors, its interval describes the differences
-      # between starts of servers. Otherwise the rounds count as one sample, because a ratio needs a number above 0.
+      # The share of errors, divided by a number; nil without requests. Its interval describes the differences between
+      # starts of servers. Without any error, there is only an upper bound, Clopper and Pearson's for all rounds.
       def share(statement, conditions, confidence)
         runs = @findings.runs(conditions[statement.above], Metric.fetch("errors"))
-        return together(runs, statement.below, confidence) if runs.length < 2 || runs.any? { |run| run.failures.zero? }
+        runs = runs.select { |run| run.sent.to_i.positive? }
+        return if runs.empty?
 
-        values, others = by_round(statement, conditions)
-        Lab::Statistics::Paired.of(others, values).estimate(confidence)
+        found = share_of(runs, confidence)
+        bounds = [found.low, found.high&.clamp(0.0, 1.0)]
+        Lab::Statistics::Estimate.new(*[found.value, *bounds].map { |value| value && (value / statement.below) },
+                                      found.count)
       end
 
-      # The share over all rounds, divided by a number, with Clopper and Pearson's interval; nil without requests.
-      def together(runs, number, confidence)
-        sent = runs.sum { |run| run.sent.to_i }
-        return unless sent.positive?
+      def share_of(runs, confidence)
+        failures = runs.sum(&:failures)
+        return Lab::Statistics.proportion(failures, runs.sum(&:sent), confidence) if failures.zero?
 
-        found = Lab::Statistics.proportion(runs.sum(&:failures), sent, confidence)
-        Lab::Statistics::Estimate.new(*[found.value, found.low, found.high].map { |value| value / number }, sent)
+        Lab::Statistics.median_interval(runs.map { |run| run.failures.fdiv(run.sent) }, confidence)
       end
 
       # { round => value } of +above+ and of +below+.

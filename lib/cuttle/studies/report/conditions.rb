@@ -84,10 +84,10 @@ module Cuttle
             "#{whole(findings.study)}; rates and times of shortened requests are converted to full length"
         end
 
-        # ", but in 8 of 23 measurements, which have full length", if there are such.
+        # "; 8 of 23 measurements have full length", if there are such.
         def whole(study)
           number = study.conditions.count(&:full_length)
-          ", but in #{number} of #{study.conditions.length} measurements, which have full length" if number.positive?
+          "; #{number} of #{study.conditions.length} measurements have full length" if number.positive?
         end
 
         # The problems, one sentence each.

@@ -26,7 +26,8 @@ module Cuttle
         end
 
         def evidence(verdict)
-          [*verdict.evidence.map { |each| Figures.statement(*each) }, *Figures.reason(verdict)].join("; ")
+          measured = verdict.evidence.map { |each| Figures.statement(*each) }.join("; ")
+          [*(measured unless measured.empty?), *Figures.reason(verdict)].join(". ")
         end
 
         def numbers(findings)

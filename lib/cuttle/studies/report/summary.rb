@@ -40,8 +40,8 @@ module Cuttle
           # claim itself could not be tested.
           def evidence
             first, *others = verdicts.reject(&:reason)
-            ratios = first ? first.evidence.map.with_index { |each, index| ratios(each, index, others) } : []
-            [*ratios, *Figures.reason(main)].join("; ")
+            ratios = first&.evidence&.map&.with_index { |each, index| ratios(each, index, others) }
+            [*ratios&.join("; "), *Figures.reason(main)].join(". ")
           end
 
           private
