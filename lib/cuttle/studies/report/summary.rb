@@ -41,7 +41,7 @@ module Cuttle
           def evidence
             first, *others = verdicts.reject(&:reason)
             ratios = first&.evidence&.map&.with_index { |each, index| ratios(each, index, others) }
-            [*ratios&.join("; "), *Figures.reason(main)].join(". ")
+            [*ratios&.join("; "), *Figures.reason(main)].join(main.reason ? "; " : ". ")
           end
 
           private
