@@ -26,7 +26,8 @@ end
 eight = { server: "8 processes" }
 control memory("q12", **eight)
 
-claim "s4.6", "8 processes: their PSS by their resident sizes: less than half" =>
-                [memory("q12", **eight), resident("q12", **eight), ..0.5]
+# The publication has no number for how much less: the bound is that of "alike".
+claim "s4.6", "8 processes: their PSS by their resident sizes: less" =>
+                [memory("q12", **eight), resident("q12", **eight), ..0.9]
 expect "q12.1", "threads are cheaper than processes",
        "8 processes by 8 threads" => [memory("q12", server: "8 processes"), memory("q12", server: "8 threads"), 2..]
