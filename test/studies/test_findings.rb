@@ -249,15 +249,7 @@ class TestStudyFindings < Minitest::Test
   # No error in 1,000 requests per round does not prove that there are none: one in 813 is possible (3 of 3,000, and
   # more).
   def test_no_error_gives_an_upper_bound
-    text = <<~RUBY
-      trial "q1" do
-        serve engine: "single"
-        ask work(cpu_ms: 5), connections: 4
-      end
-      expect "many", "more than 0.1%", "errors" => [errors("q1"), 0.001, 1..]
-      expect "some", "more than 1%", "errors" => [errors("q1"), 0.01, 1..]
-    RUBY
-    many, some = StudiedLab.new(declared(text)) { [10.0, {}] }.findings.verdicts
+    many, some = failing([0, 0, 0], [0.001, "1.."], [0.01, "1.."])
     assert_equal %i[undecided refuted], [many.verdict, some.verdict]
     assert_in_delta 1.229, many.evidence[0][1].high, 0.001
     assert_includes Studies::Report::Markdown.evidence(many), "errors: at most 0.123%, expected above 0.1%"
@@ -265,36 +257,14 @@ class TestStudyFindings < Minitest::Test
 
   # A server whose starts fail in 10%, 20% and 40% is not known as well as 3,000 requests would say.
   def test_a_share_of_errors_varies_between_starts
-    text = <<~RUBY
-      trial "q1" do
-        serve engine: "single"
-        ask work(cpu_ms: 5), connections: 4
-      end
-      expect "some", "more than 1%", "errors" => [errors("q1"), 0.01, 1..]
-    RUBY
-    found = StudiedLab.new(declared(text)) do |_, _, block|
-      [10.0, {}, { "valid" => false, "reasons" => ["wrong answers: status_5xx"],
-                   "errors" => { "status_5xx" => [100, 200, 400][block] } }]
-    end.findings.verdicts.first.evidence.first[1]
+    found = failing([100, 200, 400], [0.01, "1.."]).first.evidence.first[1]
     assert_equal [20.0, 100.0], [found.value, found.high], "no more than all"
     assert_in_delta 20 / Math.exp(4.303 * Math.log(2) / Math.sqrt(3)), found.low, 0.1
   end
 
   # One start of five that fails says little about the next one, however many requests failed.
   def test_starts_that_disagree_about_errors_decide_nothing
-    text = <<~RUBY
-      trial "q1" do
-        serve engine: "single"
-        ask work(cpu_ms: 5), connections: 4
-      end
-      expect "some", "more than 10%", "errors" => [errors("q1"), 0.1, 1..]
-      expect "few", "less than 1%", "errors" => [errors("q1"), 0.01, ..1]
-    RUBY
-    verdicts = StudiedLab.new(declared(text), blocks: 5) do |_, _, block|
-      next [10.0, {}] unless block == 2
-
-      [10.0, {}, { "valid" => false, "reasons" => ["wrong answers: status_5xx"], "errors" => { "status_5xx" => 600 } }]
-    end.findings.verdicts
+    verdicts = failing([0, 0, 600, 0, 0], [0.1, "1.."], [0.01, "..1"])
     assert_equal %i[undecided undecided], verdicts.map(&:verdict)
   end
 
@@ -431,6 +401,18 @@ class TestStudyFindings < Minitest::Test
              "by 1/s" => [rate("q2"), 1, ..2], "by the closed loop" => [rate("q2"), rate("q1", server: "ours"), 1..],
              "evenly" => [p99("q2"), p99("q1", server: "ours"), 0.9..1.1]
     RUBY
+  end
+
+  # Verdicts on claims about a server whose starts failed that many of 1,000 requests each. claims: [share, range of the
+  # errors by that share]
+  def failing(failures, *claims)
+    text = "trial('q1') { |_| serve engine: 'single'; ask work(cpu_ms: 5), connections: 4 }\n" +
+           claims.map { |share, range| "expect 'c', '…', 'errors' => [errors('q1'), #{share}, #{range}]\n" }.join
+    StudiedLab.new(declared(text), blocks: failures.length) do |_, _, block|
+      wrong = { "valid" => false, "reasons" => ["wrong answers: status_5xx"],
+                "errors" => { "status_5xx" => failures[block] } }
+      [10.0, {}, (wrong if failures[block].positive?)]
+    end.findings.verdicts
   end
 
   # A Study.
