@@ -56,7 +56,8 @@ class TestSystemd < Minitest::Test
       heard("READY=1")
       File.write("#{@directory}/pid", process.pid.to_s)
       Process.kill("USR2", process.pid)
-      eventually("the load") { File.exist?("#{@directory}/loads") }
+      # Ten messages fill the socket, and further ones are lost.
+      eventually("the load") { take || File.exist?("#{@directory}/loads") }
       heard("RELOADING=1")
       take
       @heard.clear

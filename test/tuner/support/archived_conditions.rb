@@ -11,6 +11,9 @@ require "uri"
 module ArchivedConditions
   STUDIES = File.expand_path("../../../studies", __dir__)
 
+  # Results that the model is held to, although newer ones are kept: so only a change of the model can break its bounds.
+  FORMER = File.expand_path("../former", __dir__)
+
   # A study whose app queries PostgreSQL, which its kept results don't say.
   UNKNOWN = %w[q6-database-limit].freeze
 
@@ -86,10 +89,11 @@ module ArchivedConditions
 
   module_function
 
-  # Rows of all studies with more than one such condition, without the conditions that calibrated them.
-  def rows
+  # Rows of all studies with more than one such condition, without the conditions that calibrated them. former: whether
+  # former results count where there are some.
+  def rows(former: false)
     studies.flat_map do |name|
-      conditions = conditions(name)
+      conditions = conditions(name, former: former)
       next [] if conditions.length < 2
 
       given = calibrating(conditions)
@@ -120,8 +124,9 @@ module ArchivedConditions
     rows.filter_map { |row| row.error(figure)&.abs }.sort
   end
 
-  def conditions(study, models = Cuttle::Engines.names)
-    results = Cuttle::Lab::Results.read("#{STUDIES}/#{study}")
+  def conditions(study, models = Cuttle::Engines.names, former: false)
+    places = [*(FORMER if former), STUDIES].map { |place| "#{place}/#{study}" }
+    results = Cuttle::Lab::Results.read(places.find { |place| File.directory?(place) })
     return [] unless %w[work apps/scrawls.ru].include?(results.app["name"])
 
     results.configurations.product(results.loads).filter_map do |configuration, load|
