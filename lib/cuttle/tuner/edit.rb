@@ -101,12 +101,12 @@ module Cuttle
       # Each setting's name => the code for it.
       def words(setting)
         { "engine" => ("engine #{setting.engine.inspect}" if !@puma && engine?(setting)),
-          **copies(setting),
+          **units(setting),
           "threads" => (threads(setting) if setting.threads),
           "max_threads" => ("max_threads #{setting.max_threads}" if setting.max_threads) }.compact
       end
 
-      def copies(setting)
+      def units(setting)
         name, number = setting.traits.ractors? ? ["ractors", setting.processes] : ["workers", setting.workers]
         { name => "#{name} #{number}" }
       end

@@ -15,6 +15,7 @@ module Cuttle
 
       autoload :HeatMap, "cuttle/tuner/report/heat_map"
       autoload :Page, "cuttle/tuner/report/page"
+      autoload :Steps, "cuttle/tuner/report/steps"
       autoload :Table, "cuttle/tuner/report/table"
       autoload :Text, "cuttle/tuner/report/text"
       autoload :Words, "cuttle/tuner/report/words"

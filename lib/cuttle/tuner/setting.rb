@@ -20,12 +20,12 @@ module Cuttle
       end
 
       def name
-        [engine, (copies if workers.positive? || traits.ractors?), ("-t #{threads}" if threads),
+        [engine, (units if workers.positive? || traits.ractors?), ("-t #{threads}" if threads),
          ("--max-threads #{max_threads}" if max_threads)].compact.join(" ")
       end
 
       # The flag for the workers, or for the ractors, of which there would be one for each CPU otherwise.
-      def copies
+      def units
         traits.ractors? ? "--ractors #{processes}" : "-w #{workers}"
       end
 

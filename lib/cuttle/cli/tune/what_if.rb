@@ -98,7 +98,7 @@ module Cuttle
           @out.puts "", "#{name}: #{about.join("; ")}" if about.any?
           others.each do |asked, each|
             said = [Tuner::Report::Words::LIMITED_BY[each.limit], *remarks(each)].compact
-            @out.puts "", "#{asked}: #{Tuner::Report::Words.difference(base, each)}", "  #{said.join("; ")}"
+            @out.puts "", "#{asked}: #{Tuner::Report::Steps.difference(base, each)}", "  #{said.join("; ")}"
           end
         end
 

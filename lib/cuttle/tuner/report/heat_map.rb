@@ -13,7 +13,7 @@ module Cuttle
 
         # map: an Advice::Map. chosen: { label => Setting }, the settings to mark.
         def render(map, chosen)
-          caption = "#{map.engine}: requests/s at most, #{Words.copies(map.engine)} by threads"
+          caption = "#{map.engine}: requests/s at most, #{Steps.units(map.engine)} by threads"
           head = tag(:tr, tag(:th, "", scope: "col"), map.threads.map { |count| tag(:th, "-t #{count}", scope: "col") })
           rows = map.workers.zip(map.rows).map { |workers, capacities| row(map, workers, capacities, chosen) }
           table = tag(:table, tag(:caption, caption), tag(:thead, head), tag(:tbody, rows), class: "heat")
@@ -26,7 +26,7 @@ module Cuttle
             setting = Setting.new(engine: map.engine, workers: workers, threads: threads)
             cell(value, most, mark(setting, chosen), "-t #{threads}")
           end
-          tag(:tr, tag(:th, Setting.new(engine: map.engine, workers: workers).copies, scope: "row"), cells)
+          tag(:tr, tag(:th, Setting.new(engine: map.engine, workers: workers).units, scope: "row"), cells)
         end
 
         # Finds -t auto with any --max-threads.

@@ -37,16 +37,16 @@ module Cuttle
         end
 
         def what_ifs(advice)
-          list("What if", advice.what_ifs.map { |each| Words.what_if(each) })
+          list("What if", advice.what_ifs.map { |each| Steps.sentence(each) })
         end
 
         def map(advice)
           map = advice.map or return
           rows = map.workers.zip(map.rows).map do |workers, capacities|
-            [Setting.new(engine: map.engine, workers: workers).copies,
+            [Setting.new(engine: map.engine, workers: workers).units,
              *capacities.map { |value| value ? Numbers.rate(value) : Numbers::NONE }]
           end
-          titled("#{map.engine}: predicted requests per second, #{Words.copies(map.engine)} by threads",
+          titled("#{map.engine}: predicted requests per second, #{Steps.units(map.engine)} by threads",
                  Columns.align([["", *map.threads.map { |threads| "-t #{threads}" }], *rows]))
         end
 

@@ -14,7 +14,6 @@ module Cuttle
         }.freeze
         FIGURES = { rate: "capacity", p99: "p99", queue_p99: "queue p99", memory: "memory",
                     connections: "database connections" }.freeze
-        SAME = 0.005 # a smaller change counts as none
         ROUGH = 0.2 # a verification that detects no smaller difference shows little
 
         module_function
@@ -173,6 +172,10 @@ module Cuttle
             "#{" (#{detected} in capacity would have been detected)" if detected}."
         end
 
+        def threads(setting)
+          ["-t #{setting.threads}", *("--max-threads #{setting.max_threads}" if setting.max_threads)].join(" ")
+        end
+
         # What "measurably" means.
         def seen(advice)
           share = advice.detectable or return
@@ -180,77 +183,6 @@ module Cuttle
           return "A #{difference}." if share <= ROUGH
 
           "Only a #{difference}: measure on a quieter machine, or with a larger --budget."
-        end
-
-        # "3 -> 5 threads: +2% capacity, p99 +40 ms, 8 more database connections"
-        def what_if(each)
-          from, to = each.from, each.to
-          "#{step(from.setting, to.setting)}: #{difference(from, to)}#{supposed(from, to)}"
-        end
-
-        # How a difference between auto and a number of threads was predicted, if it was not measured.
-        def supposed(from, to)
-          found = taken_for(from) || taken_for(to) unless from.setting.auto? == to.setting.auto?
-          " (auto is predicted #{found})" if found
-        end
-
-        def step(from, to)
-          return "#{workers(from)} -> #{workers(to)} #{copies(from.engine)}" if from.workers != to.workers
-          return "#{threads(from)} -> #{threads(to)}" if from.max_threads || to.max_threads
-
-          "#{from.threads} -> #{to.threads} threads"
-        end
-
-        def threads(setting)
-          ["-t #{setting.threads}", *("--max-threads #{setting.max_threads}" if setting.max_threads)].join(" ")
-        end
-
-        def workers(setting)
-          setting.workers.zero? && !setting.traits.ractors? ? "no" : setting.processes
-        end
-
-        # What the engine has several of.
-        def copies(engine)
-          Engines.traits(engine).ractors? ? "ractors" : "workers"
-        end
-
-        def difference(from, to)
-          parts = ["#{change(from.capacity, to.capacity)} capacity", tail(from, to), memory(from, to),
-                   connections(from, to)]
-          parts.compact.join(", ")
-        end
-
-        def change(from, to)
-          ratio = to.value / from.value
-          (ratio - 1).abs < SAME ? "the same" : Numbers.change(ratio)
-        end
-
-        def tail(from, to)
-          before, after = [from, to].map { |outcome| outcome.p99&.value }
-          return unless before && after
-          return "no longer keeps up" if before.finite? && after.infinite?
-          return before.infinite? && after.finite? ? "keeps up" : nil if [before, after].any?(&:infinite?)
-
-          moved = after - before
-          "p99 #{moved.negative? ? "-" : "+"}#{time(moved.abs)}" if moved.abs > SAME * before
-        end
-
-        def memory(from, to)
-          return unless from.memory && to.memory
-
-          more = to.memory - from.memory
-          "#{more.negative? ? "-" : "+"}#{Numbers.size(more.abs)}" unless more.abs < 1e5
-        end
-
-        def connections(from, to)
-          return unless from.connections && to.connections
-
-          more = to.connections - from.connections
-          return if more.zero?
-
-          most = "up to " if [from, to].any? { |outcome| outcome.setting.auto? }
-          word = more.positive? ? "more" : "fewer"
-          "#{most}#{more.abs} #{word} database connection#{"s" unless more.abs == 1}"
         end
 
         # What the answer would be under another circumstance.
