@@ -34,6 +34,14 @@ class TestValidation < Minitest::Test
     end
   end
 
+  # By the kept results of these too, rates of known work are within the bounds.
+  def test_rates_by_newer_results
+    rows = ArchivedConditions.rows(Dir.children(ArchivedConditions::FORMER))
+    rows = rows.select { |row| row.condition.kind == :known }
+    assert_operator rows.length, :>=, 14
+    assert_within(BOUNDS.fetch(:known).fetch(:rate), rows, :rate)
+  end
+
   # Without queues, all that can be wrong is what the engines cost.
   def test_requests_alone
     rows = self.class.rows.fetch(:known).select do |row|

@@ -89,10 +89,10 @@ module ArchivedConditions
 
   module_function
 
-  # Rows of all studies with more than one such condition, without the conditions that calibrated them. former: whether
-  # former results count where there are some.
-  def rows(former: false)
-    studies.flat_map do |name|
+  # Rows of those of these studies with more than one such condition, without the conditions that calibrated them.
+  # former: whether former results count where there are some.
+  def rows(names = studies, former: false)
+    names.flat_map do |name|
       conditions = conditions(name, former: former)
       next [] if conditions.length < 2
 
