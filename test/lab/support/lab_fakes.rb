@@ -83,7 +83,7 @@ module LabFakes
     end
 
     def pss
-      [1_000_000]
+      { 1 => 1_000_000 }
     end
 
     def rss

@@ -88,8 +88,7 @@ module Cuttle
 
         def server(result, used)
           responses = [result.responses, 1].max
-          sizes = @tree.pss
-          sizes = sizes.values if sizes.is_a?(Hash)
+          sizes = @tree.pss.values
           { "cpu_us" => used[:cpu] * 1e6 / responses, "switches" => used[:switches].fdiv(responses), "pss" => sizes,
             "pss_total" => sizes.sum, "rss_total" => @tree.rss * 1024,
             "cpu_share" => used[:cpu] / (used[:wall] * @cores.server.length), **services(used, responses) }
