@@ -15,8 +15,8 @@ module Cuttle
                   "s4.18, s4.19) are expectations of their authors, who published no number for them."
         FIXED = "The ranges were committed with the declarations, before the kept runs began (11d6358, 6b4357e, " \
                 "8e1741b, 9cc7d29; later ones 741f233, c472647, 51fb840, 1bdbe5c, 6fdc875, 765ca2e, 0931a74, " \
-                "bdad526, 2b4a14e6, 8900ed72, c8fc419d). One exception: q19's statements on invokedynamic came with " \
-                "their results, with the ranges of the statements beside them."
+                "bdad526, 2b4a14e6, 8900ed72, c8fc419d, 1bef840). Exceptions: q19's statements on invokedynamic " \
+                "came with their results, with the ranges of the statements beside them, and s4.6 (below)."
         CHANGED = "Declarations that were changed after runs, which are not kept unless this says so. s3.6: its pair " \
                   "was chosen because it differed. q9.4: larger responses, fewer clients, the bound 0.5 instead of " \
                   "0.3 (e174173e). s4.7, s4.12: the models are compared at the same concurrency. s0.5, s0.9: refuted " \
@@ -27,7 +27,7 @@ module Cuttle
                   "s0.11, s0.12: one statement each is no longer tested on two cores, which decide it; the kept " \
                   "run has its figures."
 
-        WIDE = 1.1 # a control whose interval reaches further from its ratio can't show a difference of 10%
+        WIDE = 1.1 # a control with a wider interval, to either side, can't show a difference of 10%
 
         module_function
 
