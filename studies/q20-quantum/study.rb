@@ -9,7 +9,7 @@ design "40 ms of computing on average and 10 of waiting, log-normal with a coeff
         in a closed loop; hybrid with 5 threads on one core, and Puma; Ruby 4.0. At full length only."
 
 cores 1
-at_full_length
+full_length
 
 { "100 ms" => nil, "10 ms" => { "RUBY_THREAD_TIMESLICE" => "10" } }.each do |quantum, environment|
   trial "q20", quantum: quantum do

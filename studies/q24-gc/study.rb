@@ -11,7 +11,7 @@ design "An app that computes for 5 ms and allocates 2 MB; two workers of five th
 app "collecting.ru"
 cores 1
 warmup 2
-at_full_length
+full_length
 
 { "between requests" => "between", "whenever Ruby wants" => "always" }.each do |collection, value| # COLLECT
   trial "q24", collected: collection do

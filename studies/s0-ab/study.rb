@@ -6,7 +6,7 @@ question "Which server, with how many processes and threads, serves an app that 
 design "The original's app (which computes by the wall clock), each server's model on Cuttle, and that server itself
         if it is available; 1 or 10 connections, 500 requests, each on its own connection. What the claims on threads
         rest on (s0.5, s0.7, s0.8, s0.9) has full length at any scale, because Ruby takes the GVL from a thread after
-        100 ms, which shorter requests would never meet; 300 requests, or as many as a percentile needs."
+        100 ms, which a scale does not shorten; 300 requests, or as many as a percentile needs."
 flaw "s0.2 says 9.84 requests/s of a serial server, which can't serve more than 3.33: several were served at once."
 flaw "The app computes by the wall clock, so a request that waits for Ruby's lock counts that as work done, and more
       is served than the cores could compute."

@@ -3,15 +3,15 @@
 title "Ten users and an app that computes for 100 ms, at full length"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); siege -b -t30s'
 question "Four processes of one thread against four of sixteen, where a request only computes: is there an advantage,
-          and which has the longer tail? Ruby takes the GVL from a thread after 100 ms, so a shorter request would never
-          be interrupted: this study runs at full length only."
+          and which has the longer tail? Ruby takes the GVL from a thread after 100 ms, which shorter requests would
+          meet in another proportion: this study runs at full length only."
 design "100 ms of computing and 1 ms of waiting, 10 connections in a closed loop, on two cores. The app
         computes by the wall clock, as the original's did, or for that much CPU time, as a real app does."
 flaw "The app computes by the wall clock, so a request that waits for Ruby's lock counts that as work done."
 
 cores 2
 rounds 5
-at_full_length
+full_length
 
 servers = {
   "4x1" => { like: "unicorn", engine: "single", workers: 4, original: "unicorn" },

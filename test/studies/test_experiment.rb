@@ -89,7 +89,7 @@ class TestStudyExperiment < Minitest::Test
     assert_nil wanted(7, precision: nil) { |block| 1 + (0.5 * (block % 3)) }
   end
 
-  def test_a_study_at_full_length_has_no_scale
+  def test_a_study_of_full_length_has_no_scale
     plans = %w[s0-quantum s0-ab].map do |name|
       study = Cuttle::Studies.find(name)
       experiment(study, scale: 0.1).plan.loads.map(&:path).grep(/cpu_ms/).first

@@ -52,7 +52,7 @@ module Cuttle
       %i[cores rounds warmup].each { |name| define_method(name) { |value| @settings[name] = value } }
 
       # A scale doesn't shorten the study: what it shows depends on the length of requests.
-      def at_full_length
+      def full_length
         @settings[:full_length] = true
       end
 

@@ -92,8 +92,8 @@ module Cuttle
 
           least = shorter.map { |each| each.scale.factor }.min
           "#{studies(shorter.length)} of #{all.length} ran with shorter or fewer requests " \
-            "(down to #{format("%g", least)} times). The cost of the server weighs more there, and effects of " \
-            "Ruby's 100 ms quantum don't show, except where single measurements have full length."
+            "(down to #{format("%g", least)} times). The cost of the server weighs more there, and Ruby's " \
+            "quantum of 100 ms is longer beside them, except where single measurements have full length."
         end
 
         def rounds(all)
