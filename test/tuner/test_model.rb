@@ -158,6 +158,23 @@ class TestModel < Minitest::Test
 
   # -- the rules of engines
 
+  # Ten requests of 50 ms in two pieces, five of them computing: no piece takes as long as the quantum. Up to Ruby 3.2
+  # one in ten of a second's is interrupted nevertheless, and comes after four others.
+  def test_a_clock_of_the_process_interrupts_whichever_request_computes
+    app = { threads: 16, cpu: 0.05, wait: 0.25, demand: Demand.closed(10) }
+    own, shared = %w[3.3.0 3.2.9].map { |ruby| under(ruby, "hybrid", **app) }
+    assert_about 0.5, own.p95, 0.03
+    assert_about 0.5 + (0.6 * 0.25), shared.p95, 0.1
+    assert_about own.rate, shared.rate, 0.02
+  end
+
+  # Threads that find the GVL free stop the clock, so a process with time to spare is hardly ever interrupted.
+  def test_the_clock_of_the_process_rests_when_no_thread_waits
+    app = { threads: 5, cpu: 0.005, wait: 0.02, demand: Demand.open(100.0) }
+    own, shared = %w[4.0.0 3.1.2].map { |ruby| under(ruby, "hybrid", **app) }
+    assert_about own.p99, shared.p99, 0.02
+  end
+
   # A request of a second beside many short ones: threads are preempted, fibers hold all others up.
   def test_a_computing_fiber_blocks_the_others_and_a_computing_thread_does_not
     entries = [{ name: "short", cpu: 0.001, wait: 0.01, weight: 199 }, { name: "long", cpu: 1.0, wait: 0, weight: 1 }]
@@ -403,6 +420,12 @@ class TestModel < Minitest::Test
   def forecast(engine, demand, cores: 2, **arguments)
     model, setting = parts(engine, **arguments)
     model.forecast(setting, demand, cores: cores)
+  end
+
+  # A forecast for servers under that Ruby.
+  def under(ruby, engine, demand:, **arguments)
+    model, setting = parts(engine, **arguments, environment: { **MACHINE, "server_ruby" => ruby })
+    model.forecast(setting, demand)
   end
 
   # A forecast for two cores.

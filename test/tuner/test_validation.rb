@@ -4,8 +4,7 @@ require "test_helper"
 require_relative "support/archived_conditions"
 
 # The model's forecasts against what studies measured. The bounds are a guard: a change of the model that makes
-# forecasts worse fails here. New results don't: the studies that were measured again have their former ones in former/.
-# benchmark/tuner/model prints the table, by the kept results.
+# forecasts worse fails here. benchmark/tuner/model prints the table.
 class TestValidation < Minitest::Test
   # kind of condition => figure => [median error, error of 9 in 10, largest error], as shares.
   BOUNDS = {
@@ -23,7 +22,7 @@ class TestValidation < Minitest::Test
   def self.test_order = :alpha
 
   def self.rows
-    @rows ||= ArchivedConditions.rows(former: true).group_by { |row| row.condition.kind }
+    @rows ||= ArchivedConditions.rows.group_by { |row| row.condition.kind }
   end
 
   BOUNDS.each do |kind, figures|
@@ -32,14 +31,6 @@ class TestValidation < Minitest::Test
       assert_operator rows.length, :>=, LEAST.fetch(kind)
       figures.each { |figure, bounds| assert_within(bounds, rows, figure) }
     end
-  end
-
-  # By the kept results of these too, rates of known work are within the bounds.
-  def test_rates_by_newer_results
-    rows = ArchivedConditions.rows(Dir.children(ArchivedConditions::FORMER))
-    rows = rows.select { |row| row.condition.kind == :known }
-    assert_operator rows.length, :>=, 14
-    assert_within(BOUNDS.fetch(:known).fetch(:rate), rows, :rate)
   end
 
   # Without queues, all that can be wrong is what the engines cost.

@@ -109,7 +109,7 @@ module Cuttle
       end
 
       def rules(setting)
-        Rules.of(setting, @profile.connections)
+        Rules.of(setting, @profile.connections, ruby: @profile.ruby)
       end
 
       def network(setting, cores)
@@ -155,7 +155,8 @@ module Cuttle
 
       # Everything in the profile that a simulation depends on.
       def facts
-        @facts ||= [@profile.entries, @profile.overheads, @profile.scaling, @profile.contention, @profile.connections]
+        @facts ||= [@profile.entries, @profile.overheads, @profile.scaling, @profile.contention, @profile.connections,
+                    @profile.ruby]
       end
 
       # [figures of a Forecast, the largest number of requests that a process had in the app at once]

@@ -10,7 +10,7 @@ module Cuttle
     #   schema       "cuttle-profile/1"
     #   id, taken_at, command
     #   app          { "name", "path" }
-    #   environment  the machine: Lab::Machine.facts
+    #   environment  the machine: Lab::Machine.facts; "server_ruby", the version of the server's Ruby
     #   entries      the request mix: an Entry for each kind
     #   overheads    engine => seconds of CPU time of a request outside the app
     #   scaling      [[processes that compute at once, speed of each, 1.0 alone], …]
@@ -98,6 +98,12 @@ module Cuttle
       # A copy with changed keys: profile.with(corrections: […]).
       def with(**facts)
         self.class.new(**to_h.transform_keys(&:to_sym), **facts)
+      end
+
+      # The version of the Ruby that serves the app, "3.1"; that of this process if the profile doesn't say.
+      def ruby
+        told = environment.to_h.values_at("server_ruby", "ruby").compact
+        told.filter_map { |text| text[/\d+\.\d+/] }.first || RUBY_VERSION
       end
 
       # CPU seconds of the average request, the app's only.

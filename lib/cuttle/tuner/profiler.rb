@@ -96,7 +96,7 @@ module Cuttle
 
       def environment(cores)
         Lab::Machine.facts(cores).merge("keep_alive" => @options.keep_alive.first,
-                                        "server_ruby" => @options.rubies.first)
+                                        "server_ruby" => Lab::Plan::Configurations.ruby_version(@options.rubies.first))
       end
 
       def note(text)

@@ -6,13 +6,10 @@ require "uri"
 # The conditions in the archives of studies whose app's work is known, compared with the model's forecasts.
 #
 # A condition is a Cuttle server under one load of the work app. The work is in the load's path. The costs of a request
-# besides it, CPU time and waiting, come from one condition of the study, its calibration. Everything else is a forecast
-# of the run as it was: the same total number of requests, from an idle server to the last answer.
+# besides it, CPU time and waiting, come from two conditions of the study, its calibration. Everything else is a
+# forecast of the run as it was: the same total number of requests, from an idle server to the last answer.
 module ArchivedConditions
   STUDIES = File.expand_path("../../../studies", __dir__)
-
-  # Results that the model is held to, although newer ones are kept: so only a change of the model can break its bounds.
-  FORMER = File.expand_path("../former", __dir__)
 
   # A study whose app queries PostgreSQL, which its kept results don't say.
   UNKNOWN = %w[q6-database-limit].freeze
@@ -36,8 +33,8 @@ module ArchivedConditions
 
   FIGURES = %i[rate p50 p90 p95 p99].freeze
 
-  # measured: figure => median over the rounds; times in seconds, cpu for each response.
-  Condition = Struct.new(:study, :setting, :demand, :requests, :work, :cores, :measured, keyword_init: true) do
+  # ruby: the server's version. measured: figure => median over the rounds; times in seconds, cpu for each response.
+  Condition = Struct.new(:study, :setting, :demand, :requests, :work, :cores, :ruby, :measured, keyword_init: true) do
     def name
       "#{study}: #{setting.name}, #{demand.name}, #{numbers(work.cpu_ms, work.iowait_ms)} ms" \
         "#{", cv #{work.cv}" if work.cv.positive?}#{", #{work.slices} waits" if work.slices > 1}" \
@@ -90,15 +87,14 @@ module ArchivedConditions
   module_function
 
   # Rows of those of these studies with more than one such condition, without the conditions that calibrated them.
-  # former: whether former results count where there are some.
-  def rows(names = studies, former: false)
+  def rows(names = studies)
     names.flat_map do |name|
-      conditions = conditions(name, former: former)
+      conditions = conditions(name)
       next [] if conditions.length < 2
 
-      given = calibrating(conditions)
-      calibration = calibration(given)
-      (conditions - [given]).map { |condition| Row.new(condition, forecast(condition, calibration)) }
+      given, busy = calibrating(conditions)
+      calibration = calibration(given, busy)
+      (conditions - [given, busy]).map { |condition| Row.new(condition, forecast(condition, calibration)) }
     end
   end
 
@@ -110,7 +106,7 @@ module ArchivedConditions
   # Rows of a study's threads auto, with the number that the model takes them for. It is from a time when an app without
   # a pool had the limit of all others.
   def autos(name)
-    calibration = calibration(calibrating(conditions(name)))
+    calibration = calibration(*calibrating(conditions(name)))
     conditions(name, AUTO).map do |condition|
       condition.setting = Cuttle::Tuner::Setting.new(**condition.setting.to_h, max_threads: Cuttle::Engines::Auto::MOST)
       model = Cuttle::Tuner::Model.new(profile(condition, calibration))
@@ -124,9 +120,8 @@ module ArchivedConditions
     rows.filter_map { |row| row.error(figure)&.abs }.sort
   end
 
-  def conditions(study, models = Cuttle::Engines.names, former: false)
-    places = [*(FORMER if former), STUDIES].map { |place| "#{place}/#{study}" }
-    results = Cuttle::Lab::Results.read(places.find { |place| File.directory?(place) })
+  def conditions(study, models = Cuttle::Engines.names)
+    results = Cuttle::Lab::Results.read("#{STUDIES}/#{study}")
     return [] unless %w[work apps/scrawls.ru].include?(results.app["name"])
 
     results.configurations.product(results.loads).filter_map do |configuration, load|
@@ -148,7 +143,8 @@ module ArchivedConditions
     work = work(load.path) or return
     demand = load.open? ? Cuttle::Tuner::Demand.open(load.rate) : Cuttle::Tuner::Demand.closed(load.connections)
     Condition.new(study: study, setting: setting(configuration, load), demand: demand, requests: sent(load, runs),
-                  work: work, cores: results.environment["server_cores"].length, measured: measured(runs))
+                  work: work, cores: results.environment["server_cores"].length, ruby: configuration.ruby,
+                  measured: measured(runs))
   end
 
   # Runs have more requests than their load if these would take too little time (Study::LEAST).
@@ -181,30 +177,41 @@ module ArchivedConditions
     { rate: median[runs.map(&:rate)], cpu: median[runs.map { |run| run.server["cpu_us"] / 1e6 }], **times }
   end
 
-  # The closed loop with the fewest connections, on the server with the fewest slots, which shows how long requests
-  # wait.
+  # [the condition that shows how long requests wait, the one that shows what they cost in a busy process, or nil]. The
+  # first is the closed loop with the fewest connections, on the server with the fewest slots. The second is the closed
+  # loop that keeps a single process busiest, among those with fewer than MANY connections.
   def calibrating(conditions)
-    conditions.reject { |condition| condition.demand.open? }.min_by do |condition|
+    closed = conditions.reject { |condition| condition.demand.open? }
+    first = closed.min_by do |condition|
       setting = condition.setting
       [condition.busy > BUSY ? 1 : 0, condition.demand.connections, setting.slots, setting.processes]
     end
+    busy = closed.select { |condition| condition.setting.processes == 1 && condition.demand.connections < MANY }
+    [first, busy.max_by(&:busy)]
   end
 
-  # CPU time as it was measured, unless uneven requests were shorter than their mean by chance; as much waiting as makes
-  # the forecast rate the measured one. By Little's law, a step is what requests take longer than forecast.
-  def calibration(condition)
-    cpu = [condition.measured[:cpu] - (condition.work.cpu_ms / 1000), 0.0].max
+  # CPU time as it was measured in a busy process, as in a profile (Profiler::Costs#warmth). As much waiting as makes the
+  # first condition's forecast rate the measured one, with the CPU time that was measured there. By Little's law, a step
+  # is what requests take longer than forecast.
+  def calibration(condition, busy)
+    cpu = cost(busy || condition)
     return Calibration.new(cpu, 0.0) if condition.busy > BUSY
 
+    own = cost(condition)
     at_once = [condition.demand.connections, condition.setting.slots * condition.setting.processes].min
     wait = 0.0
     TRIALS.times do
-      rate = forecast(condition, Calibration.new(cpu, wait))[:rate]
+      rate = forecast(condition, Calibration.new(own, wait))[:rate]
       missing = (at_once / condition.measured[:rate]) - (at_once / rate)
       before, wait = wait, (wait + missing).clamp(0.0, LONGEST)
       break if (wait - before).abs < PRECISION
     end
     Calibration.new(cpu, wait)
+  end
+
+  # CPU seconds of a request besides the app's; 0 if uneven requests were shorter than their mean by chance.
+  def cost(condition)
+    [condition.measured[:cpu] - (condition.work.cpu_ms / 1000), 0.0].max
   end
 
   def forecast(condition, calibration)
@@ -218,8 +225,8 @@ module ArchivedConditions
 
   def play(condition, profile, random)
     model = Cuttle::Tuner::Model
-    simulation = model::Simulation.new(rules: model::Rules.of(condition.setting), random: random,
-                                       machine: model::Machine.new(condition.cores, nil),
+    simulation = model::Simulation.new(rules: model::Rules.of(condition.setting, ruby: condition.ruby),
+                                       random: random, machine: model::Machine.new(condition.cores, nil),
                                        draws: model::Work.new(profile, condition.setting.engine).draws(random))
     simulation.run(condition.demand, count: condition.requests, last: condition.requests)
   end

@@ -47,6 +47,18 @@ module Cuttle
                              ruby: hash["ruby_path"], port: port, app: app, env: env, **settings)
         end
 
+        # The version of the Ruby at that path, "3.4.1"; nil is this one. Raises UsageError.
+        def self.ruby_version(path)
+          return RUBY_VERSION unless path
+
+          output, status = Open3.capture2e(path, "-e", "print RUBY_VERSION", unsetenv_others: false)
+          raise UsageError, "--ruby #{path}: not a working Ruby" unless status.success? && output.match?(/\A\d/)
+
+          output
+        rescue SystemCallError => error
+          raise UsageError, "--ruby #{path}: #{Load.reason(error)}"
+        end
+
         private
 
         def made
@@ -153,18 +165,8 @@ module Cuttle
                                                       "name" => "#{twice.name} (again)", "control_of" => twice.id))
         end
 
-        # Raises UsageError.
         def ruby_version(path)
-          return RUBY_VERSION unless path
-
-          @versions[path] ||= begin
-            output, status = Open3.capture2e(path, "-e", "print RUBY_VERSION", unsetenv_others: false)
-            raise UsageError, "--ruby #{path}: not a working Ruby" unless status.success? && output.match?(/\A\d/)
-
-            output
-          end
-        rescue SystemCallError => error
-          raise UsageError, "--ruby #{path}: #{Load.reason(error)}"
+          @versions[path] ||= self.class.ruby_version(path)
         end
       end
     end

@@ -35,6 +35,13 @@ module Cuttle
           @speed = @machine.speed(@computing.length)
         end
 
+        # Takes back a job that computes, and returns the seconds that it would still compute for.
+        def withdraw(job)
+          @computing.delete_at(@computing.index { |other| other.equal?(job) })
+          @speed = @machine.speed(@computing.length) unless @computing.empty?
+          job.due - @done
+        end
+
         # Advances the time to the next event and returns its job.
         def next
           waits = @waiting.last

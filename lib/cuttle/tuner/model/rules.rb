@@ -3,21 +3,27 @@
 module Cuttle
   module Tuner
     class Model
+      # The first Ruby in which each thread has its own quantum.
+      OWN_QUANTUM = Gem::Version.new("3.3")
+
       # How an engine runs requests, as far as the model needs it. It follows from the engine's traits. A unit has a GVL
       # of its own: it is a process, or one of a process's ractors.
       #
       #   units     number of units
       #   slots     requests that each unit may have in the app at once
       #   quantum   seconds after which a computing request yields the GVL to another that wants it
+      #   clocked   whether the process's clock measures the quantum, from the time at which a thread starts to wait for
+      #             the GVL, whichever request computes (up to Ruby 3.2); otherwise each request has its own quantum
       #   early     whether a free slot takes a request while the unit's GVL is busy (a thread that blocks in accept)
       #   in_turn   whether new requests and those that have waited alternate for the GVL (an event loop of fibers)
       #   pool      requests of a unit that may use the database at once
-      Rules = Struct.new(:units, :slots, :quantum, :early, :in_turn, :pool, keyword_init: true) do
-        # held: database connections as in a Profile, or nil.
-        def self.of(setting, held = nil)
+      Rules = Struct.new(:units, :slots, :quantum, :clocked, :early, :in_turn, :pool, keyword_init: true) do
+        # held: database connections as in a Profile, or nil. ruby: the version of the server's Ruby.
+        def self.of(setting, held = nil, ruby: RUBY_VERSION)
           traits = setting.traits
           new(units: setting.processes, slots: setting.slots, pool: pool(held),
               quantum: traits.fibers? ? Float::INFINITY : QUANTUM,
+              clocked: !traits.fibers? && Gem::Version.new(ruby) < OWN_QUANTUM,
               early: traits.pooled? && !traits.evented?, in_turn: traits.fibers?).freeze
         end
 

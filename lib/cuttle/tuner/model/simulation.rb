@@ -17,16 +17,17 @@ module Cuttle
         # GVL, then +free+ seconds without it. left: the rest of the stretch. phase: its current state.
         Job = Struct.new(:phase, :arrived, :taken, :unit, :stretch, :free, :left, :waits, :wait, :due)
 
-        # A process or a ractor: it has a GVL. inside: the number of requests in the app. busy: whether one of them has
-        # the GVL. ready: the requests that want it again. waiting: the number of requests that wait. pooled: the
-        # requests that wait for a database connection. served: whether a new request had the last turn.
-        Unit = Struct.new(:inside, :busy, :ready, :waiting, :pooled, :served)
+        # A process or a ractor: it has a GVL. inside: the number of requests in the app. holder: the one that has the
+        # GVL. ready: the requests that want it again. waiting: the number of requests that wait. pooled: the requests
+        # that wait for a database connection. served: whether a new request had the last turn. tick: the time
+        # of its next interruption, nil while its clock rests. clock: the Job that stands for it in the agenda.
+        Unit = Struct.new(:inside, :holder, :ready, :waiting, :pooled, :served, :clock, :tick)
 
         # draws: from Work#draws. contention: as in a Profile.
         def initialize(rules:, machine:, draws:, random:, contention: 0.0)
           @rules = rules
           @slots, @quantum, @pool = rules.slots, rules.quantum, rules.pool
-          @early, @in_turn = rules.early, rules.in_turn
+          @clocked, @early, @in_turn = rules.clocked, rules.early, rules.in_turn
           @machine = machine
           @draws = draws
           @random = random
@@ -47,7 +48,7 @@ module Cuttle
 
         def prepare(demand, skip, last)
           @agenda = Agenda.new(@machine)
-          @units = Array.new(@rules.units) { Unit.new(0, false, [], 0, [], false) }
+          @units = Array.new(@rules.units) { Unit.new(0, nil, [], 0, [], false) }
           @queue, @times, @queues = [], [], []
           @answered, @skip, @most = 0, skip, 0
           @since = @used = 0.0
@@ -61,6 +62,7 @@ module Cuttle
           when :locked then computed(job)
           when :waiting then waited(job)
           when :unlocked then ended(job)
+          when :clock then interrupt(job.unit)
           else
             expect
             arrive
@@ -83,14 +85,17 @@ module Cuttle
           job = Job.new(:queued, @agenda.now, nil, nil, draw.locked / parts, draw.unlocked / parts, nil, draw.waits,
                         draw.wait)
           unit = host if @queue.empty?
-          unit ? take(unit, job) : @queue << job
+          return @queue << job unless unit
+
+          unit.tick = nil unless unit.holder
+          take(unit, job)
         end
 
         # The unit that takes a new request now: the one with the fewest requests among those that can; nil if none can.
         def host
           best = nil
           @units.each do |unit|
-            next if unit.inside >= @slots || (unit.busy && !@early)
+            next if unit.inside >= @slots || (unit.holder && !@early)
 
             best = unit if best.nil? || unit.inside < best.inside
           end
@@ -111,15 +116,21 @@ module Cuttle
 
         # The job continues when it has the GVL.
         def want(job)
-          job.unit.busy ? job.unit.ready << job : hold(job)
+          unit = job.unit
+          return hold(job) unless unit.holder
+
+          unit.ready << job
+          expect_interruption(unit) if @clocked
         end
 
         def hold(job)
-          piece = [job.left, @quantum].min
+          unit = job.unit
+          unit.holder = job
+          piece = @clocked ? job.left : [job.left, @quantum].min
           job.left -= piece
           job.phase = :locked
-          job.unit.busy = true
           @agenda.compute(job, piece)
+          expect_interruption(unit) if @clocked && !unit.ready.empty?
         end
 
         # The GVL's holder has computed its stretch, or its quantum.
@@ -141,17 +152,36 @@ module Cuttle
           return pause(job) unless job.waits.zero?
 
           job.unit.inside -= 1
-          release(job.unit) unless job.unit.busy
+          release(job.unit) unless job.unit.holder
           answered(job)
         end
 
-        # Requests that already wait for the GVL come first.
+        # Requests that want the GVL come first. New requests don't: a thread without a request waits until it is free.
         def preempt(job)
-          unit = job.unit
-          return hold(job) if unit.ready.empty? && !new?(unit)
+          ready = job.unit.ready
+          ready << job
+          hold(ready.shift)
+        end
 
-          unit.ready << job
-          release(unit)
+        # The process's clock starts when a thread has to wait for the GVL, and stops when a thread finds the GVL free.
+        def expect_interruption(unit)
+          unit.tick ||= @agenda.now + @quantum
+          return if unit.clock
+
+          unit.clock = Job.new(:clock, nil, nil, unit)
+          @agenda.wait(unit.clock, [unit.tick - @agenda.now, 0.0].max)
+        end
+
+        # A stopped clock may have started again, with a later tick.
+        def interrupt(unit)
+          unit.clock = nil
+          return if unit.ready.empty?
+          return expect_interruption(unit) if unit.tick.nil? || unit.tick > @agenda.now
+
+          unit.tick = nil
+          job = unit.holder
+          job.left += @agenda.withdraw(job)
+          preempt(job)
         end
 
         # A thread that has answered looks for a new request while it still has the GVL. An event loop does not if its
@@ -159,7 +189,7 @@ module Cuttle
         def answer_and_go_on(job)
           unit = job.unit
           unit.inside -= 1
-          unit.busy = false
+          unit.holder = nil
           @queue.empty? || (unit.served && !unit.ready.empty?) ? release(unit) : serve(unit)
           answered(job)
         end
@@ -167,7 +197,7 @@ module Cuttle
         # Passes the GVL to the next request that wants it. Requests that have waited come before new requests, or
         # alternate with them.
         def release(unit)
-          unit.busy = false
+          unit.holder = nil
           if !unit.ready.empty? && !(@in_turn && !unit.served && new?(unit))
             unit.served = false
             hold(unit.ready.shift)
@@ -216,6 +246,7 @@ module Cuttle
           unit = job.unit
           unit.waiting -= 1
           start_waiting(unit.pooled.shift) unless unit.pooled.empty?
+          unit.tick = nil unless unit.holder
           want(job)
         end
       end
