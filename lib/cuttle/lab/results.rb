@@ -14,6 +14,7 @@ module Cuttle
       end
 
       SCHEMA = "cuttle-lab/1"
+      OF_ROUNDS = %w[run failure].freeze # the types of lines that don't count once their round is measured again
 
       # A line that could not be read: its number, and the reason.
       Damage = Struct.new(:line, :reason)
@@ -104,7 +105,7 @@ module Cuttle
       private
 
       def sort(lines)
-        records = lines.records.group_by { |record| record["type"] }
+        records = standing(lines.records).group_by { |record| record["type"] }
         @keys = keep(records.fetch("run", []), lines).freeze
         @runs = @keys.values.freeze
         @by_pair = @runs.group_by { |run| [run.configuration, run.load] }.each_value(&:freeze).freeze
@@ -115,6 +116,15 @@ module Cuttle
         last = lines.records.last
         @interrupted = last&.fetch("type") != "end" || last["interrupted"] != false
         @paused = last&.fetch("paused", nil) == true
+      end
+
+      # Without what was measured of a round before the round was measured again.
+      def standing(records)
+        again = records.select { |record| record["type"] == "again" }.to_h { |record| [record["block"], record] }
+        records.reject do |record|
+          again.delete(record["block"]) if record.equal?(again[record["block"]])
+          OF_ROUNDS.include?(record["type"]) && again.key?(record["block"])
+        end
       end
 
       # The runs by their keys. If there are two with the same key, the later one counts.

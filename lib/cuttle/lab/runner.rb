@@ -12,6 +12,7 @@ module Cuttle
       autoload :Lock, "cuttle/lab/runner/lock"
       autoload :Pilot, "cuttle/lab/runner/pilot"
       autoload :Progress, "cuttle/lab/runner/progress"
+      autoload :Resumed, "cuttle/lab/runner/resumed"
       autoload :Roster, "cuttle/lab/runner/roster"
       autoload :Session, "cuttle/lab/runner/session"
       autoload :Testbed, "cuttle/lab/runner/testbed"
@@ -43,14 +44,13 @@ module Cuttle
         @progress = progress
         @interruption = interruption
         @time = time
-        @done = done
+        @resumed = Resumed.new(done)
         @trials = trials
         @wanted = wanted
-        @order = done ? done.runs.map { |run| run["order"].to_i }.max.to_i : 0
-        @repeated = done ? done.runs.count { |run| run["repeated"] } : 0
+        @order = @resumed.order
+        @repeated = @resumed.repeated
         @failures = Hash.new(0)
-        @roster = Roster.new(plan)
-        @left_out = done ? done.left_out.map(&:configuration) : []
+        @roster = Roster.new(plan, out: @resumed.left_out)
       end
 
       # Returns when the plan is complete, nothing more is wanted, the lab was interrupted, or its time is over. Raises
@@ -59,11 +59,11 @@ module Cuttle
         @time.rounds(@plan.rounds).times do |number|
           starts = starts(number)
           break if starts.empty?
+          next @time.skip if @resumed.whole?(starts)
           break out_of_time(number) if @time.no_room_for_round?
 
           late(number) if @time.late?
-          @round = number
-          @time.round { starts.each { |start| attempt(start) if room?(start) } }
+          make(number, starts)
           break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
 
           shrink if learning?(number)
@@ -92,9 +92,21 @@ module Cuttle
         wanted ? starts.filter_map { |start| start.only(wanted) } : starts
       end
 
+      def make(number, starts)
+        @round = number
+        again(number) if @resumed.begun?(number)
+        @time.round { starts.each { |start| attempt(start) if room?(start) } }
+      end
+
+      # From this line on, what the results had of the round does not count.
+      def again(number)
+        append("again", "block" => number)
+        @progress.again(@resumed.runs(number).length)
+      end
+
       def go_on?(configuration)
         !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES &&
-          !@left_out.include?(configuration.id)
+          @roster.include?(configuration)
       end
 
       # Whether there is time for the start. On a machine that is so busy that the first round would take most of the
@@ -109,7 +121,7 @@ module Cuttle
       end
 
       def learning?(round)
-        round.zero? && @done.nil? && @time.sheds?
+        round.zero? && @time.sheds?
       end
 
       # Leaves configurations out if, after the first round, there is no time for enough rounds of all.
@@ -121,7 +133,6 @@ module Cuttle
       end
 
       def leave_out(configuration, reason)
-        @left_out << configuration.id
         @roster.leave_out(configuration)
         @progress.say("#{configuration.name}: left out from here on, for the budget: #{reason}")
         append("left_out", "configuration" => configuration.id, "block" => 0, "reason" => reason)
@@ -133,8 +144,8 @@ module Cuttle
 
       # Starts the server once, and again for the remaining loads if it died under one.
       def attempt(start)
-        left = start.loads.reject { |load| @done&.run?(start.configuration.id, load.id, start.round) }
-        @progress.start(start.configuration, start.round) if left.any?
+        left = start.loads.dup
+        @progress.start(start.configuration, start.round)
         @roster.time(start) { serve(start, left) while left.any? && go_on?(start.configuration) }
       end
 

@@ -86,6 +86,16 @@ class TestLabResults < Minitest::Test
     assert_equal [7.0], read([run, run.merge("rate" => 7.0)]).runs.map(&:rate)
   end
 
+  def test_what_was_measured_of_a_round_before_it_was_measured_again_does_not_count
+    failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "reason" => "died" }
+    first, later = @lab.runs.partition { |run| run["block"].zero? }
+    results = read([failure, *first, *later, { "type" => "again", "block" => 0 }, first.last])
+
+    assert_equal [first.last, *later].map { |run| run.values_at("configuration", "load", "block") }.sort,
+                 results.runs.map(&:key).sort
+    assert_empty results.failures
+  end
+
   DAMAGED = ["{\"type\":\"run\"", "\xFF\xFE", "[1]", "{}", "", "{\"type\":7}", "\0" * 100].freeze
 
   def test_damaged_lines_are_left_out_and_named

@@ -124,18 +124,6 @@ class TestLabRunner < Minitest::Test
     assert(testbed.started.all?(&:stopped))
   end
 
-  def test_what_is_done_is_not_done_again
-    run_lab(rounds: 2)
-    before = @store
-    lines = before.lines.reject { |line| line["type"] == "end" }.first(5)
-    @store = LabFakes::Store.new
-    run_lab(rounds: 2, done: done(lines))
-    assert_equal 7, @store.of("run").length
-    assert_equal 6, @store.of("run").first["order"]
-    both = (lines + @store.of("run")).map { |run| run.values_at("configuration", "load", "block") }
-    assert_equal both.uniq, both
-  end
-
   # Cores that lose the given seconds in each run: a list.
   class Disturbed < SimpleDelegator
     def initialize(cores, lost)
@@ -265,17 +253,6 @@ class TestLabRunner < Minitest::Test
     assert_empty %w[c3 c5] - @store.of("run").map { |run| run["configuration"] }
   end
 
-  # What was left out stays so.
-  def test_a_resumed_lab_leaves_the_same_out
-    time = Cuttle::Lab::Runner::TimeLimit.new(1000)
-    time.stub(:left, 0.0) { run_lab(rounds: 1, workers: [0, 2], time: time) }
-    lines = @store.lines.reject { |line| line["type"] == "end" }
-    left_out = @store.of("left_out").map { |each| each["configuration"] }
-    @store = LabFakes::Store.new
-    run_lab(rounds: 2, workers: [0, 2], done: done(lines))
-    assert_equal %w[c1 c2 c3 c4 c5] - left_out, @store.of("run").map { |run| run["configuration"] }.uniq.sort
-  end
-
   private
 
   # The numbers of requests of the runs of a load: one request, or as many as take 0.2 s. The block returns the rate and
@@ -298,18 +275,17 @@ class TestLabRunner < Minitest::Test
 
   # changes: of the loads, as the results file has them.
   # In VALID seconds a run has responses on a loaded machine too, without which it isn't valid.
-  def run_lab(rounds:, duration: LOADS[:duration], done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil),
+  def run_lab(rounds:, duration: LOADS[:duration], time: Cuttle::Lab::Runner::TimeLimit.new(nil),
               cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, workers: [0],
               warmup: LOADS[:warmup], wanted: nil, trials: {}, &made)
     options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration, warmup: warmup,
                                        workers: workers)
     plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new)
     plan = changed(plan, changes) if changes
-    @plan = plan
     testbed = LabFakes::Testbed.new(&made || ->(_) { LabFakes::Server.new(@native.port) })
     runner = Cuttle::Lab::Runner.new(
-      plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption, done: done,
-      time: time, wanted: wanted, trials: trials, progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
+      plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption, time: time,
+      wanted: wanted, trials: trials, progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
     )
     runner.run
     runner.finish
@@ -333,17 +309,6 @@ class TestLabRunner < Minitest::Test
     loads = plan.loads.map { |load| Cuttle::Lab::Results::LoadSpec.new(load.to_h.merge(changes)) }
     settings = %i[configurations missing seed rounds duration warmup cut].to_h { |name| [name, plan.public_send(name)] }
     Cuttle::Lab::Plan.new(loads: loads, **settings)
-  end
-
-  # Results of these lines.
-  def done(lines)
-    header = { "type" => "lab", "schema" => "cuttle-lab/1", **@plan.to_h }
-    Dir.mktmpdir do |directory|
-      store = Cuttle::Lab::Results::Store.create("#{directory}/lab", header)
-      lines.each { |line| store.append(line) }
-      store.close
-      Cuttle::Lab::Results.read("#{directory}/lab")
-    end
   end
 
   def free_port = Cuttle::Lab::Servers::Ports.free

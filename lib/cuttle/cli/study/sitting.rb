@@ -6,7 +6,7 @@ module Cuttle
       # `cuttle study … --budget TIME` and `cuttle study missing`: measures for a limited time what is missing, the
       # shortest first, and prints what is still missing. The next sitting continues.
       #
-      # Rule: no round begins that would end far beyond the time; so a round is seldom measured in two sittings.
+      # Rule: no round begins that would end far beyond the time; so a round seldom has to be measured again.
       class Sitting
         LEAST = 1.0 # seconds that a study gets at least; its first round is made in any case
 

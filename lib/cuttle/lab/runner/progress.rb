@@ -35,6 +35,12 @@ module Cuttle
           show("#{configuration.name}, #{load.name}: #{text}")
         end
 
+        # Takes back that many runs of the results, because they are measured again.
+        def again(runs)
+          @done -= runs
+          @skipped -= runs
+        end
+
         # Prints a line that stays on the screen.
         def say(line)
           clear

@@ -13,11 +13,12 @@ module Cuttle
       class Roster
         FAR = 1.5 # the best is this many times better, under every load
 
-        def initialize(plan)
+        # out: ids of the configurations that were left out before.
+        def initialize(plan, out: [])
           @plan = plan
           @seconds = {}
           @values = Hash.new { |hash, id| hash[id] = {} }
-          @out = []
+          @out = out
         end
 
         # Whether a configuration is still in the lab.

@@ -78,6 +78,11 @@ module Cuttle
           @made += 1
         end
 
+        # Counts a round that the results have already.
+        def skip
+          @made += 1
+        end
+
         # Whether the round has taken that share of the time that was left when it began.
         def round_took?(share)
           elapsed - @round > (@budget - @round) * share
