@@ -50,7 +50,7 @@ module Cuttle
         @order = @resumed.order
         @repeated = @resumed.repeated
         @failures = Hash.new(0)
-        @roster = Roster.new(plan, out: @resumed.left_out)
+        @roster = Roster.new(plan, out: @resumed.left_out, clock: -> { Cuttle.now - @speed.waited })
       end
 
       # Returns when the plan is complete, nothing more is wanted, the lab was interrupted, or its time is over. Raises
@@ -95,7 +95,15 @@ module Cuttle
       def make(number, starts)
         @round = number
         again(number) if @resumed.begun?(number)
+        waited = @speed.waited
         @time.round { starts.each { |start| attempt(start) if room?(start) } }
+        @waited = @speed.waited - waited
+        @time.once(@waited - waits(1))
+      end
+
+      # Expected seconds of waiting for the cores in so many rounds: all rounds together have a limit.
+      def waits(rounds)
+        [@waited * rounds, @speed.left].min
       end
 
       # From this line on, what the results had of the round does not count.
@@ -126,9 +134,9 @@ module Cuttle
 
       # Leaves configurations out if, after the first round, there is no time for enough rounds of all.
       def shrink
-        out = @roster.shrink(@time.left, most: @time.rounds(@plan.rounds))
+        out = @roster.shrink(@time.left - waits(Plan::Budget::ROUNDS), most: @time.rounds(@plan.rounds))
         out.each { |configuration, reason| leave_out(configuration, reason) }
-        @time.expect(@roster.seconds)
+        @time.expect(@roster.seconds + waits(1))
         @progress.total = @progress.runs + (@time.rounds_left(@plan.rounds - 1) * runs_in_a_round)
       end
 

@@ -37,6 +37,8 @@ class TestLabCoreSpeed < Minitest::Test
   def test_it_waits_no_longer_than_its_patience
     slow = speed({ 0 => [*usual(100), 10] }).tap(&:await)
     assert_in_delta CoreSpeed::PATIENCE, @pauses * CoreSpeed::PAUSE, 0.1
+    assert_in_delta CoreSpeed::PATIENCE, slow.waited, 0.1
+    assert_in_delta CoreSpeed::LIMIT - CoreSpeed::PATIENCE, slow.left, 0.1
     20.times { slow.await }
     assert_in_delta CoreSpeed::LIMIT, @pauses * CoreSpeed::PAUSE, 0.1
   end

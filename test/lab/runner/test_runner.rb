@@ -178,26 +178,6 @@ class TestLabRunner < Minitest::Test
     assert(runs.all? { |run| run["valid"] && run["lost"] > 1 })
   end
 
-  def test_a_lab_out_of_time_says_so
-    now = 0
-    time = Cuttle::Lab::Runner::TimeLimit.new(10, clock: -> { now })
-    run_lab(rounds: 5, time: time) { (now += 2) && LabFakes::Server.new(@native.port) }
-    told = @store.of("warning").find { |each| each["name"] == "budget" }
-    assert_match(/after 2 of 5 rounds/, told["text"])
-  end
-
-  # And no configuration is left out for it, not even in a first round that takes too long.
-  def test_a_lab_makes_the_least_rounds_and_says_so
-    now = 0
-    time = Cuttle::Lab::Runner::TimeLimit.new(10, least: 3, clock: -> { now })
-    run_lab(rounds: 5, workers: [0, 2], time: time) { (now += 16) && LabFakes::Server.new(@native.port) }
-    assert_empty @store.of("left_out")
-    assert_equal 3 * 5 * 2, @store.of("run").length
-    told = @store.of("warning").select { |each| each["name"] == "budget" }.map { |each| each["text"] }
-    assert_equal ["the time was over after 1 of 5 rounds; the lab continued, because fewer than 3 rounds show nothing"],
-                 told
-  end
-
   def test_rounds_that_are_not_wanted_are_not_made
     run_lab(rounds: 5, wanted: ->(number) { [] if number == 2 })
     assert_equal [0, 1], @store.of("run").map { |run| run["block"] }.uniq
@@ -210,16 +190,6 @@ class TestLabRunner < Minitest::Test
                  @store.of("run").map { |run| run.values_at("configuration", "load", "block") }.sort
   end
 
-  # A lab that isn't complete can be continued. Its results don't claim that it ended.
-  def test_a_lab_whose_time_is_over_before_everything_wanted_is_there_pauses
-    now = 0
-    time = Cuttle::Lab::Runner::TimeLimit.new(100, least: 1, clock: -> { now })
-    run_lab(rounds: 5, time: time, wanted: ->(_) {}) { (now += 25) && LabFakes::Server.new(@native.port) }
-    assert_operator @store.of("run").map { |run| run["block"] }.uniq.length, :<, 5
-    assert_equal({ "interrupted" => true, "paused" => true }, @store.lines.last.slice("interrupted", "paused"))
-    assert_empty @store.of("warning")
-  end
-
   # The warm-up tells how many requests that takes. On a busy machine, a piece of it may see none.
   def test_a_run_of_requests_takes_its_least_time
     assert_equal [10], of_requests { |_| [50.0, 0.2] }
@@ -228,29 +198,6 @@ class TestLabRunner < Minitest::Test
   # A piece of the warm-up is shorter than these responses take.
   def test_requests_that_end_too_soon_are_part_of_the_warm_up
     assert_equal [40], of_requests { |requests| requests ? [200.0, requests / 200.0] : [50.0, 0.1] }
-  end
-
-  def test_after_the_first_round_a_lab_leaves_out_what_there_is_no_time_for
-    time = Cuttle::Lab::Runner::TimeLimit.new(1000)
-    time.stub(:left, 0.0) { run_lab(rounds: 2, workers: [0, 2], time: time) }
-    left_out = @store.of("left_out").map { |each| each["configuration"] }
-    assert_equal 2, left_out.length
-    assert_empty left_out & %w[c3 c5] # hybrid and its control
-    blocks = @store.of("run").group_by { |run| run["configuration"] }
-                   .transform_values { |runs| runs.map { |run| run["block"] }.uniq }
-    assert_equal [[0]], blocks.values_at(*left_out).uniq
-    assert_equal [[0, 1]], blocks.except(*left_out).values.uniq
-  end
-
-  # The first round may take a third of the time. What is left then, and may be left out, is.
-  def test_a_first_round_that_takes_too_long_is_cut_short
-    now = 0
-    time = Cuttle::Lab::Runner::TimeLimit.new(90, clock: -> { now })
-    run_lab(rounds: 1, workers: [0, 2], time: time) { (now += 16) && LabFakes::Server.new(@native.port) }
-    assert_operator @store.of("left_out").length, :>=, 1
-    assert_equal ["the first round took too long"], @store.of("left_out").first(1).map { |each| each["reason"] }
-    assert_operator @store.of("run").map { |run| run["configuration"] }.uniq.length, :<, 5
-    assert_empty %w[c3 c5] - @store.of("run").map { |run| run["configuration"] }
   end
 
   private
@@ -275,8 +222,7 @@ class TestLabRunner < Minitest::Test
 
   # changes: of the loads, as the results file has them.
   # In VALID seconds a run has responses on a loaded machine too, without which it isn't valid.
-  def run_lab(rounds:, duration: LOADS[:duration], time: Cuttle::Lab::Runner::TimeLimit.new(nil),
-              cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, workers: [0],
+  def run_lab(rounds:, duration: LOADS[:duration], cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, workers: [0],
               warmup: LOADS[:warmup], wanted: nil, trials: {}, &made)
     options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration, warmup: warmup,
                                        workers: workers)
@@ -284,8 +230,9 @@ class TestLabRunner < Minitest::Test
     plan = changed(plan, changes) if changes
     testbed = LabFakes::Testbed.new(&made || ->(_) { LabFakes::Server.new(@native.port) })
     runner = Cuttle::Lab::Runner.new(
-      plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption, time: time,
-      wanted: wanted, trials: trials, progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
+      plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption,
+      time: Cuttle::Lab::Runner::TimeLimit.new(nil), wanted: wanted, trials: trials,
+      progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
     )
     runner.run
     runner.finish

@@ -24,6 +24,9 @@ module Cuttle
           !speed.nil? && speed < SLOW
         end
 
+        # Seconds that all runs together have waited.
+        attr_reader :waited
+
         # give_up: returns whether to stop waiting. look: called with a core, returns its current speed in any unit, or
         # nil if it can't be measured. limit: the most seconds that all runs together wait. clock: in seconds.
         def initialize(cores, give_up: -> { false }, look: LOOK, pause: ->(seconds) { sleep(seconds) }, limit: LIMIT,
@@ -33,7 +36,8 @@ module Cuttle
           @pause = pause
           @clock = clock
           @known = cores.server.first(MOST_CORES).to_h { |core| [core, []] }
-          @left = limit.to_f
+          @limit = limit.to_f
+          @waited = 0.0
           FIRST.times { now.tap { @pause.call(PAUSE) } }
         end
 
@@ -48,12 +52,17 @@ module Cuttle
           return unless CoreSpeed.slow?(look)
 
           began = @clock.call
-          most = [PATIENCE, @left].min
+          most = [PATIENCE, left].min
           until @give_up.call || @clock.call - began >= most
             @pause.call(PAUSE)
             break unless CoreSpeed.slow?(look)
           end
-          @left -= @clock.call - began
+          @waited += @clock.call - began
+        end
+
+        # Seconds that they may still wait.
+        def left
+          [@limit - @waited, 0.0].max
         end
 
         private

@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     class Runner
       # The configurations that a lab with a budget continues with. The first round shows how much time each one takes,
-      # with its boots, repeated runs and waits for a quiet core, and which ones are far behind. If there is no time for
+      # with its boots and repeated runs, and which ones are far behind. If there is no time for
       # ROUNDS rounds of all, those that are farthest behind are left out. If there is still no time for LEAST_ROUNDS,
       # others are left out too.
       #
@@ -13,9 +13,10 @@ module Cuttle
       class Roster
         FAR = 1.5 # the best is this many times better, under every load
 
-        # out: ids of the configurations that were left out before.
-        def initialize(plan, out: [])
+        # out: ids of the configurations that were left out before. clock: in seconds.
+        def initialize(plan, out: [], clock: -> { Cuttle.now })
           @plan = plan
+          @clock = clock
           @seconds = {}
           @values = Hash.new { |hash, id| hash[id] = {} }
           @out = out
@@ -28,10 +29,10 @@ module Cuttle
 
         # Runs the block, which measures +start+, a Plan::Start.
         def time(start)
-          began = Cuttle.now
+          began = @clock.call
           yield
         ensure
-          @seconds[start.configuration.id] = Cuttle.now - began if start.round.zero?
+          @seconds[start.configuration.id] = @clock.call - began if start.round.zero?
         end
 
         # Records a run, in the form of the results.

@@ -78,6 +78,11 @@ module Cuttle
           @made += 1
         end
 
+        # Takes seconds from the expected duration of the next round, because they won't come again.
+        def once(seconds)
+          @next -= seconds
+        end
+
         # Counts a round that the results have already.
         def skip
           @made += 1
