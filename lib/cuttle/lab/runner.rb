@@ -8,6 +8,7 @@ module Cuttle
     # every load. Each run is on the disk before the next one begins. If a configuration fails, the runner records the
     # failure and continues with the others.
     class Runner
+      autoload :Generation, "cuttle/lab/runner/generation"
       autoload :Interruption, "cuttle/lab/runner/session"
       autoload :Lock, "cuttle/lab/runner/lock"
       autoload :Pilot, "cuttle/lab/runner/pilot"
@@ -43,6 +44,7 @@ module Cuttle
         @store = store
         @progress = progress
         @interruption = interruption
+        @generation = Generation.new(interruption)
         @time = time
         @resumed = Resumed.new(done)
         @trials = trials
@@ -63,8 +65,10 @@ module Cuttle
           break out_of_time(number) if @time.no_room_for_round?
 
           late(number) if @time.late?
-          make(number, starts)
-          break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
+          whole = make(number, starts)
+          break if @interruption.asked?
+          break whole ? out_of_time(number + 1) : incomplete(number) if @time.over?
+          break if @plan.present.none? { |configuration| go_on?(configuration) }
 
           shrink if learning?(number)
         end
@@ -92,13 +96,15 @@ module Cuttle
         wanted ? starts.filter_map { |start| start.only(wanted) } : starts
       end
 
+      # Makes a round. Returns whether time was left for all of it.
       def make(number, starts)
-        @round = number
+        @generation.round = number
         again(number) if @resumed.begun?(number)
         waited = @speed.waited
-        @time.round { starts.each { |start| attempt(start) if room?(start) } }
+        whole = @time.round { starts.map { |start| attempt(start) }.all? }
         @waited = @speed.waited - waited
         @time.once(@waited - waits(1))
+        whole
       end
 
       # Expected seconds of waiting for the cores in so many rounds: all rounds together have a limit.
@@ -113,8 +119,12 @@ module Cuttle
       end
 
       def go_on?(configuration)
-        !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES &&
-          @roster.include?(configuration)
+        !@interruption.asked? && !@time.over? && !out?(configuration)
+      end
+
+      # Whether it was given up or left out.
+      def out?(configuration)
+        @failures[configuration.id] >= FAILURES || !@roster.include?(configuration)
       end
 
       # Whether there is time for the start. On a machine that is so busy that the first round would take most of the
@@ -150,11 +160,15 @@ module Cuttle
         @plan.present.select { |each| go_on?(each) }.sum { |each| @plan.loads_of(each).length }
       end
 
-      # Starts the server once, and again for the remaining loads if it died under one.
+      # Starts the server once, and again for the remaining loads if it died under one. Returns false if a load is left
+      # because there was no time.
       def attempt(start)
         left = start.loads.dup
-        @progress.start(start.configuration, start.round)
-        @roster.time(start) { serve(start, left) while left.any? && go_on?(start.configuration) }
+        if room?(start)
+          @progress.start(start.configuration, start.round)
+          @roster.time(start) { serve(start, left) while left.any? && go_on?(start.configuration) }
+        end
+        left.empty? || out?(start.configuration)
       end
 
       # Removes from +loads+ those that are done or lost: all of them if the server does not start, the current one if
@@ -174,27 +188,11 @@ module Cuttle
         until loads.empty? || !go_on?(start.configuration)
           trial = @trials.fetch(loads.first.trial, Trial.method(:new))
                          .call(server: server, load: loads.first, testbed: @testbed, plan: @plan, cores: @cores,
-                               speed: @speed, generator: method(:generate))
+                               speed: @speed, generator: @generation)
           run = trial.run(start.configuration, routes.to(loads.first), again: @repeated <= @order / REPEATED)
           keep(start, loads.shift, run) if run
           yield
         end
-      end
-
-      # Generates the load with Cuttle::Load or with another load tester.
-      def generate(url, tester: nil, **options)
-        @interruption.watch(generator(url, tester, { **options, **arrivals(options) }))
-      end
-
-      # In a round, all configurations get their requests at the same random times. Each round has other times.
-      def arrivals(options)
-        options[:seed] ? { seed: options[:seed] + @round } : {}
-      end
-
-      def generator(url, tester, options)
-        return Testers.find(tester).new(url, **options) if tester
-
-        Load::Generator.new(Load::Plan.build(url, **options))
       end
 
       def keep(start, load, run)
@@ -229,18 +227,26 @@ module Cuttle
       # A lab without a fixed number of rounds made as many as fitted. One that isn't complete is continued.
       def out_of_time(done)
         @out_of_time = true
-        over(done) unless done >= @plan.rounds || @late || @wanted
+        over("after #{done} of #{@plan.rounds} rounds") unless done >= @plan.rounds || @late || @wanted
+      end
+
+      def incomplete(number)
+        of = " of #{@plan.rounds}" if number < @plan.rounds
+        over("in round #{number + 1}#{of}, which is incomplete") unless @wanted
       end
 
       # The least number of rounds runs in any case.
       def late(done)
-        over(done, "; the lab continued, because fewer than #{@time.least} rounds show nothing") unless @late
+        return if @late
+
         @late = true
+        over("after #{done} of #{@plan.rounds} rounds; the lab continued, because fewer than #{@time.least} rounds " \
+             "show nothing")
       end
 
-      def over(done, further = nil)
-        text = "the time was over after #{done} of #{@plan.rounds} rounds#{further}"
-        warn_of(Machine::Warnings::Warning.new("budget", text, "increase --budget, or continue with --resume"))
+      def over(where)
+        warn_of(Machine::Warnings::Warning.new("budget", "the time was over #{where}",
+                                               "increase --budget, or continue with --resume"))
       end
 
       def nothing_runs

@@ -222,8 +222,8 @@ class TestLabRunner < Minitest::Test
 
   # changes: of the loads, as the results file has them.
   # In VALID seconds a run has responses on a loaded machine too, without which it isn't valid.
-  def run_lab(rounds:, duration: LOADS[:duration], cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, workers: [0],
-              warmup: LOADS[:warmup], wanted: nil, trials: {}, &made)
+  def run_lab(rounds:, duration: LOADS[:duration], cores: Cuttle::Lab::Machine::Cores.new, changes: nil,
+              speed: core_speed { 1 }, workers: [0], warmup: LOADS[:warmup], wanted: nil, trials: {}, &made)
     options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration, warmup: warmup,
                                        workers: workers)
     plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new)

@@ -18,6 +18,20 @@ class TestLabTimeLimit < Minitest::Test
     assert_match(/after 2 of 5 rounds/, warnings(lab).first)
   end
 
+  # The third round ends when 125 s are over.
+  def test_a_lab_that_stops_in_a_round_says_so
+    starts = 0
+    lab = run_lab(100, rounds: 5, least: 1, **ALL) { @now += (starts += 1) <= 10 ? 8 : 12 }
+    assert_equal ["the time was over in round 3 of 5, which is incomplete"], warnings(lab)
+    assert_includes 1..9, lab.of("run", "block").count(2)
+  end
+
+  def test_a_lab_whose_time_is_over_at_the_end_of_a_round_says_so
+    runs = 0
+    lab = run_lab(100, rounds: 5, ran: -> { @now = 126 if (runs += 1) == 12 })
+    assert_equal ["the time was over after 2 of 5 rounds"], warnings(lab)
+  end
+
   # And no configuration is left out for it, not even in a first round that takes too long.
   def test_a_lab_makes_the_least_rounds_and_says_so
     lab = run_lab(10, rounds: 5, least: 3, **ALL) { @now += 16 }
@@ -77,10 +91,10 @@ class TestLabTimeLimit < Minitest::Test
 
   private
 
-  def run_lab(budget, rounds:, least: 0, wanted: nil, **options, &start)
+  def run_lab(budget, rounds:, least: 0, wanted: nil, ran: nil, **options, &start)
     time = Cuttle::Lab::Runner::TimeLimit.new(budget, least: least, clock: -> { @now })
     lab = InstantLab.new(rounds: rounds, **options)
-    Cuttle.stub(:now, -> { @now }) { lab.run(time: time, wanted: wanted, speed: @speed, &start) }
+    Cuttle.stub(:now, -> { @now }) { lab.run(time: time, wanted: wanted, speed: @speed, ran: ran, &start) }
   end
 
   def wait(seconds, left:)

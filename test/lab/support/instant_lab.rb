@@ -6,16 +6,13 @@ require_relative "lab_fakes"
 # Carries out a lab without any load: each run has its result at once. A round has single, hybrid and the control of
 # hybrid (c1 to c3) under two loads, unless the options say otherwise.
 class InstantLab
-  LOADS = %w[l1 l2].freeze
-
   # As far as a Runner looks at the speed of the cores.
   Speed = Struct.new(:waited, :left)
 
   # As a Runner::Trial.
-  Trial = Struct.new(:load) do
-    def self.call(load:, **) = new(load)
-
+  Trial = Struct.new(:ran) do
     def run(*, **)
+      ran&.call
       { "valid" => true, "reasons" => [], "rate" => 100.0, "repeated" => false, "ms" => { "p95" => 1.0 } }
     end
   end
@@ -30,8 +27,8 @@ class InstantLab
     @interruption = Cuttle::Lab::Runner::Interruption.new
   end
 
-  # The block is called with the configuration of each start.
-  def run(done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil), speed: Speed.new(0.0, 0.0), wanted: nil)
+  # The block is called with the configuration of each start. ran: called in each run.
+  def run(done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil), speed: Speed.new(0.0, 0.0), wanted: nil, ran: nil)
     testbed = LabFakes::Testbed.new do |configuration|
       yield configuration if block_given?
       LabFakes::Server.new(1)
@@ -39,7 +36,7 @@ class InstantLab
     progress = Cuttle::Lab::Runner::Progress.new(out, total: plan.length, done: done ? done.runs.length : 0)
     runner = Cuttle::Lab::Runner.new(plan: plan, testbed: testbed, cores: nil, speed: speed, store: store, done: done,
                                      progress: progress, interruption: interruption, time: time, wanted: wanted,
-                                     trials: { nil => Trial })
+                                     trials: { nil => ->(**) { Trial.new(ran) } })
     runner.run
     runner.finish
     self

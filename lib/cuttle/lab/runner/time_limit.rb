@@ -3,8 +3,9 @@
 module Cuttle
   module Lab
     class Runner
-      # Limits the time of a running lab. A round does not begin if it would end too late, and is stopped if it takes
-      # far longer than expected. There is no limit until the least number of rounds is complete.
+      # Limits the time of a running lab. A round begins if at least half of it fits into the budget. A round that is
+      # still running after FAR times the budget is stopped. There is no limit until the least number of rounds is
+      # complete.
       class TimeLimit
         FAR = 1.25 # times the budget
 
