@@ -9,7 +9,7 @@ module Cuttle
     # failure and continues with the others.
     class Runner
       autoload :Generation, "cuttle/lab/runner/generation"
-      autoload :Interruption, "cuttle/lab/runner/session"
+      autoload :Interruption, "cuttle/lab/runner/interruption"
       autoload :Lock, "cuttle/lab/runner/lock"
       autoload :Pilot, "cuttle/lab/runner/pilot"
       autoload :Progress, "cuttle/lab/runner/progress"

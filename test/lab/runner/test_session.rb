@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "tempfile"
 require "tmpdir"
 
 # What a lab does before its first run.
@@ -16,6 +17,25 @@ class TestSession < Minitest::Test
 
   def test_a_failure_while_an_app_is_prepared_is_one
     assert_match(/no gems/, assert_raises(Cuttle::Lab::Failure) { run_lab(interrupted: false) }.message)
+  end
+
+  # While a server boots, nothing else shows that the signal came. (In a file: a trap can't wait for a lock.)
+  def test_the_first_signal_is_answered_at_once
+    Tempfile.create("out") do |out|
+      interruption = Cuttle::Lab::Runner::Interruption.new(out)
+      interruption.during do
+        Process.kill(:TERM, Process.pid)
+        Eventually.eventually("the signal") { interruption.asked? }
+      end
+      out.rewind
+      assert_equal "#{Cuttle::Lab::Runner::Interruption::SAID}\n", out.read
+    end
+  end
+
+  def test_a_server_that_boots_is_not_waited_for_after_an_interrupt
+    given = []
+    assert_raises(Interrupt) { run_lab(interrupted: true) { |give_up| given << give_up.call } }
+    assert_equal [true], given
   end
 
   def test_it_says_what_it_is_about_to_do
@@ -40,8 +60,9 @@ class TestSession < Minitest::Test
       options = Cuttle::Lab::Options.new(app: directory, rounds: 1, directory: "#{directory}/lab-results")
       session = Cuttle::Lab::Runner::Session.new(options, out: StringIO.new)
       lock = ->(**, &block) { block.call }
-      prepare = lambda do |*|
+      prepare = lambda do |*, give_up:|
         session.instance_variable_get(:@interruption).ask if interrupted
+        yield give_up if block_given?
         raise Cuttle::Lab::Failure, "no gems"
       end
       Cuttle::Lab::Runner::Lock.stub(:hold, lock) { Cuttle::Lab::Runner::Testbed.stub(:open, prepare) { session.run } }

@@ -83,6 +83,23 @@ class TestStage < Minitest::Test
     Process.wait(service.pid)
   end
 
+  def test_a_server_that_starts_is_waited_for_no_longer_than_the_lab_wants
+    app = Remembering.new(name: "app.ru", rackup: "#{@directory}/config.ru")
+    options = Cuttle::Lab::Options.new(app: app.rackup, engines: %w[hybrid], rounds: 1)
+    given = nil
+    start = lambda do |_peer, _setup, give_up:|
+      given = give_up.call
+      raise Cuttle::Lab::Failure, "interrupted"
+    end
+    Cuttle::Lab::Servers::Server.stub(:start, start) do
+      Cuttle::Lab::Runner::Testbed.open(app, options, Cuttle::Lab::Machine::Cores.new, give_up: -> { :asked }) do |bed|
+        configuration = Cuttle::Lab::Plan.build(options, peers: bed.peers).configurations.first
+        assert_raises(Cuttle::Lab::Failure) { bed.serve(configuration, [asking({})]) }
+      end
+    end
+    assert_equal :asked, given
+  end
+
   def test_relays_end_with_the_server
     relay = nil
     testbed("hybrid") do |testbed, configuration|

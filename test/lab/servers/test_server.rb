@@ -49,6 +49,27 @@ class TestLabServer < Minitest::Test
     assert_empty server.tree.pids
   end
 
+  def test_a_stop_that_is_interrupted_before_it_knows_the_processes_leaves_nothing_behind
+    server = Cuttle::Lab::Servers::Server.new(sleeper, made, give_up: -> { true })
+    make = TREE.method(:new)
+    interrupted = lambda do |pid|
+      looks = 0
+      make.call(pid).tap do |tree|
+        tree.define_singleton_method(:pids) { (looks += 1) == 1 ? raise(Interrupt) : super() }
+      end
+    end
+    TREE.stub(:new, interrupted) { assert_raises(Interrupt) { server.start } }
+    refute server.running?
+  end
+
+  def test_a_start_gives_up_when_asked
+    asked = 0
+    server = Cuttle::Lab::Servers::Server.new(sleeper, made, give_up: -> { (asked += 1) > 2 })
+    assert_equal "stubborn was still starting when the lab was interrupted",
+                 assert_raises(Cuttle::Lab::Failure) { server.start }.message
+    refute server.running?
+  end
+
   # Some servers answer with errors while they start, but not for long.
   def test_an_app_that_only_fails_is_not_waited_for_as_long_as_one_that_starts
     ticks = 0
@@ -119,6 +140,11 @@ class TestLabServer < Minitest::Test
         end
       end
     end
+  end
+
+  # A process that never listens.
+  def sleeper
+    Stubborn.new.tap { |peer| peer.define_singleton_method(:command) { |_setup| %w[sleep 60] } }
   end
 
   # Whether the server has accepted the request. (The kernel's list of connections is long while other tests run.)

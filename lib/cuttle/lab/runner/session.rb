@@ -20,7 +20,7 @@ module Cuttle
           @least = least
           @own = plan
           @out = out
-          @interruption = Interruption.new
+          @interruption = Interruption.new(out)
         end
 
         # Returns the directory of the results.
@@ -44,7 +44,7 @@ module Cuttle
         end
 
         def serve(pinned)
-          Testbed.open(@app, @options, @cores) do |testbed|
+          Testbed.open(@app, @options, @cores, give_up: @interruption.method(:asked?)) do |testbed|
             @plan = fitted(testbed) unless @done || @own
             open_store { |store| carry_out(store, testbed, pinned) }
           end
@@ -159,45 +159,6 @@ module Cuttle
           @plan.missing.each do |id, reason|
             @out.puts "left out: #{@plan.configurations.find { |each| each.id == id }.name}: #{reason}"
           end
-        end
-      end
-
-      # Handles Ctrl-C during a lab. The first one ends the current run, stops the servers in order and reports the
-      # results so far. The second one ends the lab immediately.
-      class Interruption
-        SIGNALS = %w[INT TERM].freeze
-
-        def initialize
-          @asked = false
-          @generator = nil
-        end
-
-        def asked?
-          @asked
-        end
-
-        # Runs +generator+ so that a signal interrupts it. Returns its result.
-        def watch(generator)
-          @generator = generator
-          generator.interrupt if asked?
-          generator.run
-        ensure
-          @generator = nil
-        end
-
-        # Runs the block with these signal handlers and returns its value.
-        def during
-          previous = SIGNALS.to_h { |signal| [signal, trap(signal) { ask }] }
-          yield
-        ensure
-          previous&.each { |signal, handler| trap(signal, handler || "DEFAULT") }
-        end
-
-        # Called by the trap handler. The second call raises Interrupt in the main thread.
-        def ask
-          Thread.main.raise(Interrupt) if @asked
-          @asked = true
-          @generator&.interrupt
         end
       end
     end

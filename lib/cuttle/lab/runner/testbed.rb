@@ -9,10 +9,11 @@ module Cuttle
       # The environment of a lab's servers: the prepared app, its services, the network between load and server, and a
       # temporary directory.
       class Testbed
-        # Runs the block with a Testbed. Raises Failure and UsageError.
-        def self.open(app, options, cores)
+        # Runs the block with a Testbed. give_up: returns whether to wait no longer for a server that starts. Raises
+        # Failure and UsageError.
+        def self.open(app, options, cores, give_up: -> { false })
           Dir.mktmpdir("cuttle-lab") do |directory|
-            testbed = new(app, options, cores, directory)
+            testbed = new(app, options, cores, directory, give_up)
             begin
               testbed.prepare
               yield testbed
@@ -25,11 +26,12 @@ module Cuttle
         # The started services, by name.
         attr_reader :services
 
-        def initialize(app, options, cores, directory)
+        def initialize(app, options, cores, directory, give_up)
           @app = app
           @options = options
           @cores = cores
           @directory = directory
+          @give_up = give_up
           @services = {}
         end
 
@@ -71,7 +73,7 @@ module Cuttle
           peer = peers.find(configuration.server)
           setup = setup(configuration, @app.environment_for(fibers: peer.fibers?), cores)
           Network::Routes.open(setup.port, loads, @options, cores: @cores.load) do |routes|
-            server = Servers::Server.start(peer, setup)
+            server = Servers::Server.start(peer, setup, give_up: @give_up)
             begin
               yield server, routes
             ensure

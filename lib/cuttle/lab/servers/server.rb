@@ -32,14 +32,16 @@ module Cuttle
         end
 
         # Starts a server and returns it when it answers. Raises Failure with the last lines of the server's output.
-        def self.start(peer, setup)
+        # give_up: returns whether to wait no longer.
+        def self.start(peer, setup, give_up: -> { false })
           Load::Orphans.adopt # processes that a server daemonizes still count as its own
-          new(peer, setup).tap(&:start)
+          new(peer, setup, give_up: give_up).tap(&:start)
         end
 
-        def initialize(peer, setup)
+        def initialize(peer, setup, give_up: -> { false })
           @peer = peer
           @setup = setup
+          @give_up = give_up
         end
 
         def port
@@ -93,12 +95,12 @@ module Cuttle
         def stop
           return unless @pid
 
-          family = tree.pids
           begin
+            family = tree.pids
             signal(:TERM, [@pid])
             await_end
           ensure
-            kill(family)
+            kill(family || tree.pids) # an Interrupt may come before they are known
           end
         end
 
@@ -118,15 +120,19 @@ module Cuttle
         def wait_until_ready(deadline)
           silence = Silence.new(tree, port)
           until (status = silence.observe { Probe.status(port) }).is_a?(Integer) && status < 500
-            raise Failure, "#{@peer.name} ended while it started: #{last_words}" if ended?
-            if Cuttle.now > deadline
-              raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}"
-            end
-
+            fail_if_waiting_is_over(deadline)
             fail_if_errors_go_on(status) if status.is_a?(Integer)
             fail_if_silence_goes_on(silence) if status == :silent
             sleep 0.02
           end
+        end
+
+        def fail_if_waiting_is_over(deadline)
+          raise Failure, "#{@peer.name} ended while it started: #{last_words}" if ended?
+          raise Failure, "#{@peer.name} was still starting when the lab was interrupted" if @give_up.call
+          return unless Cuttle.now > deadline
+
+          raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}"
         end
 
         # Raises Failure if the app hangs.
