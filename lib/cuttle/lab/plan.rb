@@ -33,8 +33,8 @@ module Cuttle
         found = Configurations.new(options, peers)
         all = found.to_a
         loads = asked(options, pilot)
-        budget = Budget.new(options, starts: all.length - found.missing.length, loads: loads.length,
-                                     boot: pilot&.start, spent: spent).fit
+        budget = Budget.new(options, starts: all.length - found.missing.length, loads: loads.length, spent: spent,
+                                     **times(pilot, loads)).fit
         new(configurations: found.at_most(budget.starts), loads: loads, missing: found.missing, seed: options.seed,
             rounds: budget.rounds, duration: budget.duration, warmup: budget.warmup, cut: budget.cut)
       end
@@ -60,11 +60,18 @@ module Cuttle
         end
       end
 
+      # What the pilot found, for a Budget.
+      def self.times(pilot, loads)
+        return {} unless pilot
+
+        { boot: pilot.start, slot: pilot.slot, response: loads.sum { |load| pilot.response(load) } / loads.length }
+      end
+
       def self.counted(count, what)
         "#{count} #{what}#{"s" unless count == 1}"
       end
 
-      private_class_method :asked, :counted
+      private_class_method :asked, :counted, :times
 
       # pairs: configuration id => ids of its loads. nil: every configuration gets all loads.
       def initialize(configurations:, loads:, missing:, seed:, rounds:, duration:, warmup:, cut:, pairs: nil)

@@ -32,6 +32,35 @@ class TestLabBudget < Minitest::Test
     assert_equal "7 of 11 configurations: name fewer, or increase --budget", budget.cut.last
   end
 
+  # A request takes a slot 0.1 s, so that ten take a second.
+  def test_slow_requests_cost_configurations_and_no_requests
+    budget = fit({}, starts: 11, loads: 2, slot: 0.1, response: 0.25)
+    assert_operator budget.estimate, :<=, 120
+    assert_equal [7, 4, 1.0], [budget.starts, budget.rounds, budget.duration]
+    assert_equal "0.3 s of each warm-up's 0.5 s", budget.cut.first
+  end
+
+  def test_a_budget_for_too_few_requests_is_named
+    budget = fit({}, starts: 11, loads: 2, slot: 0.4, response: 1.0, spent: 6)
+    assert_operator budget.estimate, :<=, 114
+    assert_equal [3, 4], [budget.starts, budget.rounds]
+    assert_match(/\Arequests: in runs of 2.\d+ s each slot answers about 5, and 10 would be enough; /, budget.cut.last)
+    assert_match(/; increase --budget to about 2 min 50 s\z/, budget.cut.last)
+    assert_operator fit({ budget: 170 }, starts: 3, loads: 2, slot: 0.4, response: 1.0).duration, :>=, 4
+  end
+
+  def test_runs_without_a_budget_have_enough_requests
+    assert_equal 4.0, fit({ rounds: 3 }, starts: 2, loads: 1, slot: 0.4).duration
+    assert_equal 1.0, fit({ duration: 1.0 }, starts: 2, loads: 1, slot: 0.4).duration
+  end
+
+  def test_no_run_is_shorter_than_a_request
+    { {} => /a request takes 9 s here, and runs are only .*increase --budget to about \d/,
+      { duration: 2.0 } => /and runs are only 2 s long: increase --duration/ }.each do |options, message|
+      assert_match message, assert_raises(Cuttle::Lab::Failure) { fit(options, starts: 9, loads: 2, slot: 9.0) }.message
+    end
+  end
+
   def test_a_budget_that_is_too_small_is_named
     budget = fit({ budget: 1 }, starts: 20, loads: 5)
     assert_equal [3, 4], [budget.starts, budget.rounds]

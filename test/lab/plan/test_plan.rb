@@ -66,7 +66,7 @@ class TestLabPlan < Minitest::Test
 
   # A round number of what the pilot found.
   def test_a_load_at_a_share_of_the_capacity
-    pilot = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 423.7, "hybrid -t 5")
+    pilot = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 423.7, "hybrid -t 5", 5)
     options = Cuttle::Lab::Options.new(seed: 1, shares: [0.6, 0.9])
     peers = LabFakes::Peers.new
     loads = [nil, pilot].map { |found| Cuttle::Lab::Plan.build(options, peers: peers, pilot: found).loads }
@@ -76,10 +76,19 @@ class TestLabPlan < Minitest::Test
 
   # The control and what it repeats stay, and so do those with few workers.
   def test_a_budget_that_is_too_small_leaves_configurations_out
-    pilot = Cuttle::Lab::Runner::Pilot::Found.new(5.0, 400.0, "hybrid -t 5")
+    pilot = Cuttle::Lab::Runner::Pilot::Found.new(5.0, 400.0, "hybrid -t 5", 5)
     plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1), peers: LabFakes::Peers.new, pilot: pilot)
     assert_equal ["single", "hybrid -t 5", "fibers", "hybrid -t 5 (again)"], plan.configurations.map(&:name)
     assert_match(/3 of 7 configurations/, plan.cut.last)
+  end
+
+  # A request takes a slot 0.1 s. With 20 connections for 5 slots, a response takes 0.4 s.
+  def test_runs_are_as_long_as_the_requests_need
+    pilot = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 50.0, "hybrid -t 5", 5)
+    options = Cuttle::Lab::Options.new(seed: 1)
+    plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new, pilot: pilot)
+    assert_equal [0.4, 0.1], plan.loads.map { |load| pilot.response(load).round(9) }
+    assert_equal 1.0, plan.duration
   end
 
   def test_a_block_has_everything_once_in_an_order_of_its_own

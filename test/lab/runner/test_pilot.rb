@@ -7,6 +7,8 @@ require_relative "../support/lab_fakes"
 class TestLabPilot < Minitest::Test
   include Eventually
 
+  Result = Struct.new(:rate)
+
   def setup
     @native = Cuttle::Load::TestServers::Known.new(:null)
     @interruption = Cuttle::Lab::Runner::Interruption.new
@@ -27,14 +29,29 @@ class TestLabPilot < Minitest::Test
   end
 
   def test_shares_are_round_numbers
-    found = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 423.7, "hybrid")
+    found = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 423.7, "hybrid", 5)
     assert_equal [250, 0.42, 9700], [found.rate(0.6), found.rate(0.001), found.rate(23)]
   end
 
   def test_there_is_no_share_of_nothing
-    found = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 0.0, "hybrid")
-    assert_match(/hybrid answered nothing in the pilot run: give --rate as a number/,
+    found = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 0.0, "hybrid", 5)
+    assert_match(/hybrid answered no request of the pilot run in time: increase --timeout, or give --rate as a number/,
                  assert_raises(Cuttle::Lab::Failure) { found.rate(0.6) }.message)
+  end
+
+  # Two connections, and responses that take longer than the pilot's run.
+  def test_slow_requests_show_a_capacity_too
+    slow = Cuttle::Load::TestServers::Known.new(:null, delays: [0.5])
+    found = pilot { LabFakes::Server.new(slow.port) }
+    assert_includes 0.01..4, found.capacity
+    assert_operator found.slot, :>=, 0.5
+  ensure
+    slow&.close
+  end
+
+  # The first start reads files from a disk, and is not what the others take.
+  def test_a_start_that_takes_long_is_measured_again
+    assert_equal [[2.0, 2], [3.0, 1]], [[12.0, 2.0], [3.0, 9.0]].map { |seconds| [start(*seconds), @tried.length] }
   end
 
   def test_if_it_does_not_start_another_one_has_to_do
@@ -61,13 +78,27 @@ class TestLabPilot < Minitest::Test
 
   private
 
-  def pilot
+  # The seconds of a start, where the first and the second one take so many. Loads take 5 s.
+  def start(*seconds)
+    @tried.clear
+    now = 0.0
+    load = lambda do |*, **|
+      now += 5
+      Result.new(1000.0)
+    end
+    Cuttle.stub(:now, -> { now }) do
+      pilot(generation: load) { (now += seconds.shift) && LabFakes::Server.new(1) }.start
+    end
+  end
+
+  def pilot(**options)
     plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1), peers: LabFakes::Peers.new)
     testbed = LabFakes::Testbed.new do |configuration|
       @tried << configuration.name
       yield configuration
     end
     Cuttle::Lab::Runner::Pilot.new(plan, testbed, Cuttle::Lab::Machine::Cores.new, connections: 2,
-                                                                                   interruption: @interruption).call
+                                                                                   interruption: @interruption,
+                                                                                   **options).call
   end
 end

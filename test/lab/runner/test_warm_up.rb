@@ -53,6 +53,19 @@ class TestLabWarmUp < Minitest::Test
     assert_equal 1, calls
   end
 
+  # A piece ends with its last response, however late.
+  def test_slow_responses_do_not_make_it_last_four_times_as_long
+    now = 0.0
+    calls = 0
+    load = lambda do |seconds|
+      now += seconds + 2
+      calls += 1
+      Piece.new(Cuttle::Load::Histogram.new, false)
+    end
+    Cuttle.stub(:now, -> { now }) { assert_nil Cuttle::Lab::Runner::WarmUp.new(1, &load).call }
+    assert_equal 2, calls
+  end
+
   def test_no_time_is_no_warm_up
     assert_nil Cuttle::Lab::Runner::WarmUp.new(0) { flunk }.call
   end

@@ -12,6 +12,7 @@ module Cuttle
 
         def initialize(interruption)
           @interruption = interruption
+          @round = 0
         end
 
         # Returns a Load::Result or a Testers::Result. options: of Load::Plan, or of the tester.

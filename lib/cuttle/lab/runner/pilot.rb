@@ -3,33 +3,49 @@
 module Cuttle
   module Lab
     class Runner
-      # Starts one configuration before the lab's plan is made, and loads it briefly, to measure the time of a start and
-      # the capacity. A budget needs the first, an open loop at a share of the capacity the second. These figures are
-      # not results.
+      # Starts one configuration before the lab's plan is made, and loads it briefly, to measure the time of a start,
+      # the capacity and the time of a request. A budget needs all of them, an open loop at a share of the capacity the
+      # second. These figures are not results.
       class Pilot
         WARMUP = 0.2 # seconds
         DURATION = 0.4
+        EACH = 2 # responses of each connection that show the capacity
+        LONG = 3 # seconds of a start; after a longer one, another one is measured
         DIGITS = 2 # of a rate: 250 requests per second, not 253.7
 
-        # start: seconds of a start and a stop, without loads. capacity: responses/s, 0 if none came in time.
-        # configuration: its name.
-        Found = Struct.new(:start, :capacity, :configuration) do
+        # start: seconds of a start and a stop, without loads. capacity: responses/s, 0 if none came within the timeout.
+        # configuration: its name. slots: requests that the app had at once.
+        Found = Struct.new(:start, :capacity, :configuration, :slots) do
           # That share of the capacity, as a round number. Raises Failure if there was no response.
           def rate(share)
             exact = capacity * share
             return exact.round(DIGITS - 1 - Math.log10(exact).floor) if exact.positive?
 
-            raise Failure, "#{configuration} answered nothing in the pilot run: give --rate as a number"
+            raise Failure, "#{configuration} answered no request of the pilot run in time: increase --timeout, or " \
+                           "give --rate as a number"
+          end
+
+          # Seconds that a request takes a slot; 0 if unknown.
+          def slot
+            capacity.positive? ? slots / capacity : 0.0
+          end
+
+          # Seconds that a response takes under a load: in a closed loop, requests also wait for slots.
+          def response(load)
+            load.open? ? slot : slot * [load.connections.fdiv(slots), 1].max
           end
         end
 
         # plan: provides the configurations. connections: of the closed loop. duration: seconds, if more than DURATION.
-        def initialize(plan, testbed, cores, connections:, interruption:, duration: DURATION)
+        # generation: a Generation.
+        def initialize(plan, testbed, cores, connections:, interruption:, duration: DURATION,
+                       generation: Generation.new(interruption))
           @plan = plan
           @testbed = testbed
           @cores = cores
           @connections = connections
           @interruption = interruption
+          @generation = generation
           @duration = [duration, DURATION].max
         end
 
@@ -56,27 +72,34 @@ module Cuttle
         end
 
         def measure(configuration)
+          start, result = start(configuration) { |server, url| run(configuration, server, url) }
+          start = [start, start(configuration).first].min if start > LONG # its files were not in memory
+          Found.new(start, result.rate, configuration.name, [configuration.slots, @connections].compact.min)
+        end
+
+        # Seconds of a start and a stop, without those of the block, and the block's value.
+        def start(configuration)
           began = Cuttle.now
           loading = 0
           result = nil
           @testbed.serve(configuration, [load]) do |server, routes|
             loading = -Cuttle.now
-            result = run(configuration, server, routes.to(load))
+            result = yield server, routes.to(load).url if block_given?
             loading += Cuttle.now
           end
-          Found.new(Cuttle.now - began - loading, result.rate, configuration.name)
+          [Cuttle.now - began - loading, result]
         end
 
-        def run(configuration, server, route)
+        # A run by time. If it would have too few responses, one by number: its rate includes the last ones.
+        def run(configuration, server, url)
           options = @testbed.load_options(configuration, load, @cores)
-          results = [WARMUP, @duration].map { |seconds| generate(route.url, duration: seconds, **options) }
+          warm = @generation.call(url, duration: WARMUP, **options)
+          enough = EACH * @connections
+          length = warm.rate * @duration < enough ? { requests: enough } : { duration: @duration }
+          result = @generation.call(url, **length, **options)
           raise Failure, "the server died" unless server.running?
 
-          results.last
-        end
-
-        def generate(url, **options)
-          @interruption.watch(Load::Generator.new(Load::Plan.build(url, **options)))
+          result
         end
 
         def load

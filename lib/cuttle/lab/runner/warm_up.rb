@@ -11,6 +11,7 @@ module Cuttle
       class WarmUp
         PIECES = 4 # most pieces
         LEAST = 0.05 # least seconds of a piece
+        LATE = 4 # times the seconds of the warm-up; no piece begins later. Each piece ends with its last response
         SAME = 0.1 # share of the mean response time; a smaller difference means steady
         DEVIATIONS = 3 # number of standard deviations by which two means may differ by chance
         BLIND = 0.25 # if chance can cause a difference of this share, the pieces show nothing
@@ -27,7 +28,10 @@ module Cuttle
         def call
           return if @seconds < LEAST * 2
 
+          began = Cuttle.now
           PIECES.times do
+            break if Cuttle.now - began > LATE * @seconds
+
             piece = @load.call([@seconds / PIECES, LEAST].max)
             return if piece.interrupted?
 
