@@ -71,6 +71,7 @@ module Cuttle
           break if @plan.present.none? { |configuration| go_on?(configuration) }
 
           shrink if learning?(number)
+          foresee(number)
         end
         nothing_runs if @order.zero? && !@interruption.asked?
       end
@@ -147,17 +148,20 @@ module Cuttle
         out = @roster.shrink(@time.left - waits(Plan::Budget::ROUNDS), most: @time.rounds(@plan.rounds))
         out.each { |configuration, reason| leave_out(configuration, reason) }
         @time.expect(@roster.seconds + waits(1))
-        @progress.total = @progress.runs + (@time.rounds_left(@plan.rounds - 1) * runs_in_a_round)
+      end
+
+      # Estimates after each round how many runs there will be. Rounds in which only some are wanted are not known.
+      def foresee(number)
+        return if @wanted
+
+        runs = @plan.present.select { |each| go_on?(each) }.sum { |each| @plan.loads_of(each).length }
+        @progress.total = @progress.runs + (@time.rounds_left(@plan.rounds - number - 1) * runs)
       end
 
       def leave_out(configuration, reason)
         @roster.leave_out(configuration)
         @progress.say("#{configuration.name}: left out from here on, for the budget: #{reason}")
         append("left_out", "configuration" => configuration.id, "block" => 0, "reason" => reason)
-      end
-
-      def runs_in_a_round
-        @plan.present.select { |each| go_on?(each) }.sum { |each| @plan.loads_of(each).length }
       end
 
       # Starts the server once, and again for the remaining loads if it died under one. Returns false if a load is left

@@ -69,6 +69,16 @@ class TestLabTimeLimit < Minitest::Test
     assert_empty CONTROLLED - measured
   end
 
+  # Rounds become shorter, so that more of them fit than the first one let expect.
+  def test_progress_never_has_more_runs_than_there_will_be
+    starts = 0
+    lab = run_lab(100, rounds: 2, free: true) { @now += (starts += 1) <= 3 ? 10 : 5 }
+    assert_equal [0, 1, 2, 3, 4, 5], lab.of("run", "block").uniq
+    counts = lab.out.string.scan(%r{^(\d+)/(\d+) }).map { |pair| pair.map(&:to_i) }
+    assert_equal [[4, 12], [10, 18], [16, 36], [34, 36]], counts.values_at(2, 5, 8, -1)
+    refute_match(/about -/, lab.out.string)
+  end
+
   # Four rounds take 200 s. One start waits for 20 s, and 3 s of the limit are left: nothing has to be left out.
   def test_waits_for_the_cores_are_not_expected_in_all_rounds
     starts = 0
@@ -91,8 +101,8 @@ class TestLabTimeLimit < Minitest::Test
 
   private
 
-  def run_lab(budget, rounds:, least: 0, wanted: nil, ran: nil, **options, &start)
-    time = Cuttle::Lab::Runner::TimeLimit.new(budget, least: least, clock: -> { @now })
+  def run_lab(budget, rounds:, least: 0, free: false, wanted: nil, ran: nil, **options, &start)
+    time = Cuttle::Lab::Runner::TimeLimit.new(budget, least: least, free: free, clock: -> { @now })
     lab = InstantLab.new(rounds: rounds, **options)
     Cuttle.stub(:now, -> { @now }) { lab.run(time: time, wanted: wanted, speed: @speed, ran: ran, &start) }
   end

@@ -32,6 +32,7 @@ module Cuttle
         # Counts a finished run. +text+ is its outcome.
         def done(configuration, load, text)
           @done += 1
+          @total = [@total, @done].max
           show("#{configuration.name}, #{load.name}: #{text}")
         end
 
