@@ -13,6 +13,7 @@ module Cuttle
       autoload :Lock, "cuttle/lab/runner/lock"
       autoload :Pilot, "cuttle/lab/runner/pilot"
       autoload :Progress, "cuttle/lab/runner/progress"
+      autoload :Refusal, "cuttle/lab/runner/refusal"
       autoload :Resumed, "cuttle/lab/runner/resumed"
       autoload :Roster, "cuttle/lab/runner/roster"
       autoload :Session, "cuttle/lab/runner/session"

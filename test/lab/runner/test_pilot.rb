@@ -7,7 +7,7 @@ require_relative "../support/lab_fakes"
 class TestLabPilot < Minitest::Test
   include Eventually
 
-  Result = Struct.new(:rate)
+  Result = Struct.new(:rate, :good, :statuses)
 
   def setup
     @native = Cuttle::Load::TestServers::Known.new(:null)
@@ -63,6 +63,15 @@ class TestLabPilot < Minitest::Test
     assert_equal "single", found.configuration
   end
 
+  def test_if_the_app_refuses_its_requests_another_one_has_to_do
+    refused = Result.new(1000.0, 0, { 404 => 400 })
+    answered = Result.new(1000.0, 400, { 200 => 400 })
+    load = ->(*, **) { @tried.length == 1 ? refused : answered }
+    assert_equal "single", pilot(generation: load) { LabFakes::Server.new(1) }.configuration
+    error = assert_raises(Cuttle::Lab::Failure) { pilot(generation: ->(*, **) { refused }) { LabFakes::Server.new(1) } }
+    assert_equal "nothing could be measured: / was answered with status 404", error.message
+  end
+
   def test_nothing_starts
     error = assert_raises(Cuttle::Lab::Failure) { pilot { raise Cuttle::Lab::Failure, "no database here" } }
     assert_equal "nothing could be measured: no database here", error.message
@@ -84,7 +93,7 @@ class TestLabPilot < Minitest::Test
     now = 0.0
     load = lambda do |*, **|
       now += 5
-      Result.new(1000.0)
+      Result.new(1000.0, 400, { 200 => 400 })
     end
     Cuttle.stub(:now, -> { now }) do
       pilot(generation: load) { (now += seconds.shift) && LabFakes::Server.new(1) }.start

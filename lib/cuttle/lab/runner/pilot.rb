@@ -99,6 +99,7 @@ module Cuttle
           result = @generation.call(url, **length, **options)
           raise Failure, "the server died" unless server.running?
 
+          Refusal.check(result, url, mix: options[:mix])
           result
         end
 

@@ -60,7 +60,10 @@ module Cuttle
         # Whether the server became steady (see WarmUp).
         def warm_up
           WarmUp.new(@plan.warmup) do |seconds|
-            @generator.call(@url, **@options, duration: seconds).tap { |piece| @rate = piece.rate }
+            piece = @generator.call(@url, **@options, duration: seconds)
+            Refusal.check(piece, @url, mix: @options[:mix])
+            @rate = piece.rate
+            piece
           end.call
         end
 
