@@ -99,6 +99,17 @@ class TestLoadCommand < Minitest::Test
     end
   end
 
+  def test_each_assertion_counts
+    with_server do |server|
+      ["errors=0", "rate<1"].permutation do |first, second|
+        status, _, err = cuttle(server.url, "-n", "50", "-q", "--assert", first, "--assert", second)
+
+        assert_equal 3, status
+        assert_match(/\Acuttle: assertion failed: rate<1: it is [\d,.]+\n\z/, err)
+      end
+    end
+  end
+
   def test_nothing_answered
     status, out, err = with_server(:closing) { |server| cuttle(server.url, "-n", "5", "-q") }
 

@@ -74,7 +74,7 @@ module Cuttle
       end
 
       def status(result, assertions)
-        failures = assertions ? assertions.failures(result) : []
+        failures = assertions.flat_map { |each| each.failures(result) }
         failures.each { |failure| @err.puts "cuttle: assertion failed: #{failure}" }
         return 130 if result.interrupted?
         return 3 if failures.any?

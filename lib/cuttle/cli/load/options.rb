@@ -34,6 +34,7 @@ module Cuttle
         def initialize
           @plan = { headers: [], check: [] }
           @files = {}
+          @assertions = []
           @agents = []
           @token = ENV["CUTTLE_LOAD_TOKEN"]
         end
@@ -128,8 +129,9 @@ module Cuttle
             ab: "in the layout of ab's report", prometheus: "in Prometheus' text format" }.each do |name, text|
             parser.on("--#{name} FILE", "#{text}; - is standard output") { |path| @files[name] = path }
           end
-          parser.on("--assert TEXT", "conditions, such as 'p99<50ms, errors=0': exit status 3 if one fails") do |text|
-            @assertions = Cuttle::Load::Assertions.new(text)
+          parser.on("--assert TEXT", "conditions, such as 'p99<50ms, errors=0': exit status 3 if one fails;",
+                    "may be repeated") do |text|
+            @assertions << Cuttle::Load::Assertions.new(text)
           end
           parser.on("-q", "--quiet", "print nothing during the run") { @quiet = true }
           parser.on("--debug", "print backtraces of errors") { nil }
