@@ -30,7 +30,7 @@ class TestLoadRequests < Minitest::Test
   def test_wrong_requests_are_refused
     [{ method: "G T" }, { method: "CONNECT" }, { method: 5 }, { path: "x" }, { path: "/a b" }, { path: "/\r\nX: y" },
      { headers: [["a b", "c"]] }, { headers: [["A", "b\r\nC: d"]] }, { expect: 99 }, { expect: "200" }, { weight: 0 },
-     { weight: "1" }, { name: " " }, { name: 5 }].each do |options|
+     { weight: "1" }, { name: " " }, { name: 5 }, { body: 5 }].each do |options|
       assert_raises(Cuttle::UsageError, options.inspect) { Request.new(**options) }
     end
   end
@@ -63,6 +63,10 @@ class TestLoadRequests < Minitest::Test
     { "{}\nnonsense" => "2: not JSON", "[1]" => "1: a JSON object", '{"pth": "/"}' => '1: no key "pth"',
       '{"status": 1}' => "1: expected status", '{"body": "a", "body_file": "b"}' => "1: body or body_file",
       '{"body_file": "/no/such"}' => "1: body_file: /no/such: No such file",
+      '{"body": {"a": 1}}' => "1: body: a text, not {", '{"body": false}' => "1: body: a text, not false",
+      '{"body_file": 5}' => "1: body_file: a name, not 5", %({"path": "/\xFF"}) => "1: not UTF-8",
+      '{"body_file": "a\\u0000b"}' => '1: body_file: "a\u0000b": ',
+      '{"body": "", "body_file": "b"}' => "1: body or body_file",
       '{"headers": 5}' => "1: headers", "# nothing\n" => "no requests", '{"path": "//x y"}' => "1: path",
       '{"weight": -1}' => "1: weight" }.each do |text, said|
       in_file(text) do |path|

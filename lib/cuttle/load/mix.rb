@@ -19,7 +19,7 @@ module Cuttle
       # The Requests in the file at +path+. Raises UsageError with the file and the line.
       def read(path)
         requests = File.foreach(path, encoding: "UTF-8").with_index(1).filter_map do |line, number|
-          next if line.strip.empty? || line.lstrip.start_with?("#")
+          next if line.b.match?(/\A\s*(#|\z)/)
 
           parse(line, path, number)
         end
@@ -31,6 +31,8 @@ module Cuttle
       end
 
       def parse(line, path, number)
+        raise UsageError, "not UTF-8" unless line.valid_encoding?
+
         hash = JSON.parse(line)
         raise UsageError, "a JSON object, not #{hash.class}" unless hash.is_a?(Hash)
 
@@ -63,12 +65,16 @@ module Cuttle
       end
 
       def body(hash, directory)
-        return hash["body"] unless hash["body_file"]
-        raise UsageError, "body or body_file, not both" if hash["body"]
+        body, file = hash.values_at("body", "body_file")
+        return body if file.nil?
+        raise UsageError, "body or body_file, not both" unless body.nil?
+        raise UsageError, "body_file: a name, not #{file.inspect}" unless file.is_a?(String)
 
-        File.binread(File.expand_path(hash["body_file"], directory))
+        File.binread(File.expand_path(file, directory))
       rescue SystemCallError => error
-        raise UsageError, "body_file: #{hash["body_file"]}: #{Load.reason(error)}"
+        raise UsageError, "body_file: #{file}: #{Load.reason(error)}"
+      rescue ArgumentError => error # NUL, or ~ and no such user
+        raise UsageError, "body_file: #{file.inspect}: #{error.message}"
       end
     end
   end

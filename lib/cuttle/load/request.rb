@@ -21,7 +21,7 @@ module Cuttle
         @method = method
         @path = path
         @headers = headers.map { |field, value| [field.to_s, value.to_s] }
-        @body = body&.b
+        @body = octets_of(body)
         @expect = expect
         @weight = weight
         @name = name

@@ -40,6 +40,13 @@ module Cuttle
           raise UsageError, "header #{name}: no CR, LF or NUL in a value" unless VALUE.match?(value.b)
         end
 
+        # The body's octets, or nil.
+        def octets_of(body)
+          raise UsageError, "body: a text, not #{body.inspect}" unless body.nil? || body.is_a?(String)
+
+          body&.b
+        end
+
         def validate_numbers
           unless expect.nil? || (expect.is_a?(Integer) && expect.between?(200, 599))
             raise UsageError, "expected status: 200 to 599, not #{expect.inspect}"
