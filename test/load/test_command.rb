@@ -10,6 +10,8 @@ require "tmpdir"
 
 # The command line of `cuttle load`: options, outputs, exit statuses, signals.
 class TestLoadCommand < Minitest::Test
+  include Eventually
+
   Load = Cuttle::Load
   COMMAND = [RbConfig.ruby, "--disable=gems", "-I#{File.expand_path("../../lib", __dir__)}",
              File.expand_path("../../exe/cuttle", __dir__), "load"].freeze
@@ -132,6 +134,35 @@ class TestLoadCommand < Minitest::Test
     assert_match(/\Acuttle: .*the answer is not HTTP.*\n\z/, err)
   end
 
+  def test_an_output_that_fails_costs_no_other
+    Dir.mktmpdir do |directory|
+      csv = File.join(directory, "csv")
+      { [] => [1, ""], ["--assert", "rate<1"] => [3, "cuttle: assertion failed: rate<1: .*\n"] }.each do |more, (code, said)|
+        status, out, err = with_server do |server|
+          cuttle(server.url, "-n", "50", "-q", "--json", "/dev/full", "--csv", csv, *more)
+        end
+
+        assert_equal code, status
+        assert_match(%r{\Acuttle: --json: /dev/full: No space left on device\n#{said}\z}, err)
+        assert_match(/^responses +50 of 50/, out)
+        refute_empty File.read(csv)
+        File.delete(csv)
+      end
+    end
+  end
+
+  def test_a_run_that_fails_leaves_files_as_they_were
+    port = with_server(&:port)
+    Dir.mktmpdir do |directory|
+      former, fresh = %w[former fresh].map { |name| File.join(directory, name) }
+      File.write(former, "as it was")
+      status, = cuttle("http://127.0.0.1:#{port}/", "--json", fresh, "--csv", former)
+
+      assert_equal [1, "as it was"], [status, File.read(former)]
+      refute_path_exists fresh
+    end
+  end
+
   def test_wrong_usage
     [[], ["http://a/", "http://b/"], ["ftp://a/"], ["http://a/", "--rate", "x"], ["http://a/", "-c", "ten"],
      ["http://a/", "--nonsense"], ["http://a/", "-d", "5y"],
@@ -204,6 +235,26 @@ class TestLoadCommand < Minitest::Test
     assert_equal 130, status
     assert_match(/^responses +[1-9]/, out)
     assert_match(/^  ! interrupted after \d/, out)
+  end
+
+  # The reader of a pipe comes late. Until then the command waits in the middle of its outputs.
+  def test_an_interrupt_while_outputs_are_written
+    Dir.mktmpdir do |directory|
+      csv, json = %w[csv json].map { |name| File.join(directory, name) }
+      File.mkfifo(json)
+      said = nil
+      checked = Thread.new { File.read(json) }
+      status, = with_server do |server|
+        process(server.url, "-d", "1100ms", "--csv", csv, "--json", json, until_it_says: :err) do |pid, _|
+          checked.join
+          eventually("the first output") { File.size?(csv) }
+          Process.kill("INT", pid)
+          said = JSON.parse(Timeout.timeout(20) { File.read(json) })
+        end
+      end
+
+      assert_equal [0, false], [status, said["interrupted"]]
+    end
   end
 
   def test_agents_as_processes

@@ -4,8 +4,8 @@ module Cuttle
   class CLI
     # `cuttle load URL` and its subcommands. Exit statuses:
     #
-    #   0 done · 1 nothing could be measured, or a self-test failed · 2 wrong usage · 3 an assertion does not hold
-    #   130 interrupted (results so far were printed)
+    #   0 done · 1 nothing could be measured, an output could not be written, or a self-test failed · 2 wrong usage
+    #   3 an assertion does not hold · 130 interrupted (results so far were printed)
     class Load
       autoload :Agent, "cuttle/cli/load/agent"
       autoload :Compare, "cuttle/cli/load/compare"
@@ -34,9 +34,12 @@ module Cuttle
 
         plan = Cuttle::Load::Plan.build(options.url, **options.plan)
         outputs = Outputs.new(options, out: @out, err: @err) # before the run: a wrong file is reported at once
-        result = measure(generator(plan, options), panel(plan, options))
-        outputs.write(result)
-        status(result, options.assertions)
+        generator = generator(plan, options)
+        interruptible(generator) do
+          result = measure(generator, panel(plan, options))
+          written = outputs.write(result)
+          status(result, options.assertions, written)
+        end
       end
 
       def generator(plan, options)
@@ -50,14 +53,12 @@ module Cuttle
       end
 
       def measure(generator, panel)
-        interruptible(generator) do
-          generator.run(on_window: panel && panel.method(:window), on_tick: panel && panel.method(:tick))
-        end
+        generator.run(on_window: panel && panel.method(:window), on_tick: panel && panel.method(:tick))
       ensure
         panel&.finish
       end
 
-      # The first signal ends the run and keeps its results. The second ends the process.
+      # The first signal ends the run and keeps its results, which are still written. The second ends the process.
       def interruptible(generator)
         interrupted = false
         previous = %w[INT TERM].to_h do |signal|
@@ -73,12 +74,13 @@ module Cuttle
         previous&.each { |signal, handler| trap(signal, handler || "DEFAULT") }
       end
 
-      def status(result, assertions)
+      # written: whether all outputs were.
+      def status(result, assertions, written)
         failures = assertions.flat_map { |each| each.failures(result) }
         failures.each { |failure| @err.puts "cuttle: assertion failed: #{failure}" }
         return 130 if result.interrupted?
         return 3 if failures.any?
-        return 0 if result.responses.positive?
+        return written ? 0 : 1 if result.responses.positive?
 
         @err.puts "cuttle: nothing was answered"
         1

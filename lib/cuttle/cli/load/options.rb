@@ -13,8 +13,8 @@ module Cuttle
                  cuttle load self-test
           URL is http://…, https://… or unix:///path/of/socket:/path. Write times as 10s, 500ms, 2m.
         TEXT
-        STATUSES = "Exit status: 0 done, 1 nothing could be measured, 2 wrong usage, 3 an assertion failed, " \
-                   "130 interrupted."
+        STATUSES = "Exit status: 0 done, 1 nothing could be measured (or written), 2 wrong usage, " \
+                   "3 an assertion failed, 130 interrupted."
 
         attr_reader :url, :plan, :files, :assertions, :agents, :listen, :token, :quiet
 
