@@ -18,6 +18,24 @@ class TestLoadAgents < Minitest::Test
     threads&.each(&:join)
   end
 
+  # Yields the address of an agent that is gone as soon as it should go.
+  def vanishing
+    listener = TCPServer.new("127.0.0.1", 0)
+    thread = Thread.new do
+      socket = listener.accept
+      wire = Load::Wire.new(socket, "caller")
+      wire.authenticate(TOKEN, "agent")
+      wire.demand
+      wire.put("ready" => true)
+      wire.demand
+      socket.close
+    end
+    yield "127.0.0.1:#{listener.local_address.ip_port}"
+  ensure
+    thread&.kill&.join
+    listener&.close
+  end
+
   def run_agents(addresses, server, token: TOKEN, on_window: nil, **options)
     Load::Agents.new(Load::Plan.build(server.url, **options), addresses, token: token).run(on_window: on_window)
   end
@@ -151,6 +169,33 @@ class TestLoadAgents < Minitest::Test
     end
 
     assert_match(/agent 127.0.0.1:#{port}: Connection refused/, error.message)
+  end
+
+  def test_the_others_finish_when_one_is_lost
+    vanishing do |lost|
+      agents(2) do |addresses|
+        Load::TestServers.open do |server|
+          seen = []
+          error = assert_raises(Load::Generator::Incomplete) do
+            run_agents([addresses[0], lost, addresses[1]], server, requests: 60, on_window: ->(each) { seen << each })
+          end
+
+          assert_equal "agent #{lost}: the connection is closed", error.message
+          assert_equal [40, 40], [error.result.responses, seen.sum(&:responses)]
+          assert_includes error.result.marks.map(&:text), "incomplete: #{error.message}"
+        end
+      end
+    end
+  end
+
+  def test_all_are_lost
+    vanishing do |lost|
+      Load::TestServers.open do |server|
+        error = assert_raises(Load::Failure) { run_agents([lost], server, requests: 60) }
+
+        assert_equal "agent #{lost}: the connection is closed", error.message
+      end
+    end
   end
 
   def test_interrupting_all

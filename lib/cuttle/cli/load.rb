@@ -39,6 +39,9 @@ module Cuttle
           result = measure(generator, panel(plan, options))
           written = outputs.write(result)
           status(result, options.assertions, written)
+        rescue Cuttle::Load::Generator::Incomplete => error
+          outputs.write(error.result)
+          raise
         end
       end
 

@@ -13,7 +13,7 @@ module Cuttle
     #   go                          ->
     #                               <-  tick, window … once a second
     #   stop (early or never)       ->
-    #                               <-  result, or error
+    #                               <-  result, or error, or both
     class Agent
       ANSWER = 60 # seconds in which a caller must send go
 
@@ -87,6 +87,9 @@ module Cuttle
         Units.plural(result.responses, "response")
       rescue Wire::Lost
         raise
+      rescue Generator::Incomplete => error
+        wire.put("error" => error.message, "result" => error.result.to_h)
+        "failed: #{error.message}"
       rescue Error, KeyError, TypeError, NoMethodError => error
         wire.put("error" => error.is_a?(Error) ? error.message : "the plan is not valid")
         "refused: #{error.message}"

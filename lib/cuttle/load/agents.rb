@@ -6,11 +6,19 @@ module Cuttle
   module Load
     # Several generators as one: `cuttle load URL --agents host:port,…`. It has the interface of Generator. It splits
     # the plan, and all agents start together. It merges windows as they arrive, and the results at the end, without
-    # loss.
+    # loss. If an agent is lost, the others finish their parts.
     class Agents
+      autoload :Remote, "cuttle/load/agents/remote"
+
       CONNECT = 5 # seconds
-      SILENCE = 15 # seconds without a message after which an agent is lost
       TICK = 0.05
+
+      # A result without all that the agents in settings["lost"] did.
+      class Partial < Result
+        def marks
+          [Marks::Mark.new(:lost, "incomplete: #{settings["lost"].join("; ")}"), *super]
+        end
+      end
 
       # Raises UsageError.
       def initialize(plan, addresses, token:)
@@ -20,19 +28,19 @@ module Cuttle
         @plans = plan.split(addresses.length)
         @addresses = addresses.map { |address| split(address) }
         @token = token
+        @remotes = []
         @interrupted = false
       end
 
-      # As Generator#run. Raises Failure if an agent can't be used, or is lost.
+      # As Generator#run. Raises Failure if an agent can't start, or if all are lost, and Generator::Incomplete if some
+      # are.
       def run(on_window: nil, on_tick: nil)
-        @wires = []
-        @addresses.each { |host, port| @wires << connect(host, port) }
-        prepare
-        @wires.each { |wire| wire.put("go" => true) }
+        @addresses.zip(@plans) { |(host, port), plan| @remotes << Remote.new(connect(host, port), plan) }
+        %i[prepare await go].each { |step| @remotes.each(&step) }
         collect(on_window, on_tick)
-        Result.merge(@results, settings: settings)
+        result(@remotes.filter_map(&:result), @remotes.filter_map(&:error))
       ensure
-        @wires&.each(&:close)
+        @remotes.each(&:close)
       end
 
       # Signal-safe: #collect passes the interruption on.
@@ -58,29 +66,15 @@ module Cuttle
         raise Failure, "agent #{host}:#{port}: the name can't be resolved"
       end
 
-      def prepare
-        @wires.zip(@plans) { |wire, plan| wire.put("plan" => plan.to_wire) }
-        @wires.each { |wire| check(wire, wire.demand(timeout: 30)) }
-      end
-
-      def check(wire, message)
-        raise Failure, "#{wire.name}: #{message["error"]}" if message["error"]
-      end
-
       # --- while they run ---
 
       def collect(on_window, on_tick)
-        @results = Array.new(@wires.length)
-        @windows = Array.new(@wires.length) { [] }
-        @drained = []
-        @live = Array.new(@wires.length) { [0, 0, 0, 0, 0] }
-        heard = Array.new(@wires.length) { Cuttle.now }
         started = Cuttle.now
-        until @results.all?
+        while @remotes.any?(&:running?)
           pass_on_interrupt
-          listen(heard)
-          emit(on_window)
-          on_tick&.call(Cuttle.now - started, @live.transpose.map(&:sum))
+          @remotes.each { |remote| remote.listen(TICK / @remotes.length) }
+          emit(on_window) if on_window
+          on_tick&.call(Cuttle.now - started, @remotes.map(&:live).transpose.map(&:sum))
         end
       end
 
@@ -88,42 +82,29 @@ module Cuttle
         return if !@interrupted || @told
 
         @told = true
-        @wires.each_with_index { |wire, index| wire.put("stop" => true) unless @results[index] }
-      end
-
-      def listen(heard)
-        @wires.each_with_index do |wire, index|
-          next if @results[index]
-
-          while (message = @results[index] ? nil : wire.get(timeout: TICK / @wires.length))
-            heard[index] = Cuttle.now
-            take(wire, index, message)
-          end
-          raise Failure, "#{wire.name}: silent for #{SILENCE} s" if Cuttle.now - heard[index] > SILENCE
-        end
-      end
-
-      def take(wire, index, message)
-        check(wire, message)
-        keep(index, Window.load(message["window"]).part) if message["window"]
-        @live[index] = message["tick"][1] if message["tick"]
-        @results[index] = Result.load(message["result"]) if message["result"]
-      end
-
-      def keep(index, part)
-        (part[:draining] ? @drained : @windows[index]) << part
+        @remotes.each(&:stop)
       end
 
       # Passes on the seconds that all running agents have reported; at the end also the windows after the last second.
       def emit(on_window)
-        return unless on_window
-
-        on_window.call(Window.merge(@windows.map(&:shift).compact)) while told?
-        on_window.call(Window.merge(@drained)) if @results.all? && @drained.any?
+        on_window.call(Window.merge(@remotes.filter_map { |remote| remote.windows.shift })) while told?
+        drained = @remotes.flat_map(&:drained)
+        on_window.call(Window.merge(drained)) if @remotes.none?(&:running?) && drained.any?
       end
 
       def told?
-        @windows.any?(&:any?) && @windows.each_with_index.all? { |windows, index| windows.any? || @results[index] }
+        @remotes.any? { |remote| remote.windows.any? } &&
+          @remotes.all? { |remote| remote.windows.any? || !remote.running? }
+      end
+
+      # --- at the end ---
+
+      def result(results, errors)
+        raise Failure, errors.join("; ") if results.empty?
+        return Result.merge(results, settings: settings) if errors.empty?
+
+        raise Generator::Incomplete.new(errors.join("; "),
+                                        Partial.merge(results, settings: settings.merge("lost" => errors)))
       end
 
       def settings

@@ -7,6 +7,16 @@ module Cuttle
     class Generator
       TICK = 0.1 # seconds between two reads of the windows
 
+      # The run is not what was asked for. result: what there is of it.
+      class Incomplete < Failure
+        attr_reader :result
+
+        def initialize(message, result)
+          super(message)
+          @result = result
+        end
+      end
+
       attr_reader :plan
 
       def initialize(plan)
