@@ -119,6 +119,21 @@ class TestLoadCommand < Minitest::Test
     assert_match(/^  closed too early +5$/, out)
   end
 
+  def test_outputs_without_an_answer
+    Dir.mktmpdir do |directory|
+      paths = %w[json html hgrm csv ab prometheus].to_h { |name| ["--#{name}", File.join(directory, name)] }
+      %i[closing babbling].each do |kind|
+        status, out, = with_server(kind) { |server| cuttle(server.url, "-n", "5", "-q", *paths.flatten) }
+
+        assert_equal 1, status
+        assert_match(/^responses +0 of 5 sent$/, out)
+        assert_equal 5, JSON.parse(File.read(paths["--json"]))["errors"].values.sum
+        paths.each_value { |path| refute_empty File.read(path) }
+        paths.each_value { |path| File.delete(path) }
+      end
+    end
+  end
+
   def test_failures_are_one_line
     port = with_server(&:port)
     { "http://127.0.0.1:#{port}/" => /\Acuttle: 127.0.0.1:#{port}: Connection refused\n\z/,
@@ -137,7 +152,8 @@ class TestLoadCommand < Minitest::Test
   def test_an_output_that_fails_costs_no_other
     Dir.mktmpdir do |directory|
       csv = File.join(directory, "csv")
-      { [] => [1, ""], ["--assert", "rate<1"] => [3, "cuttle: assertion failed: rate<1: .*\n"] }.each do |more, (code, said)|
+      { [] => [1, ""],
+        ["--assert", "rate<1"] => [3, "cuttle: assertion failed: rate<1: .*\n"] }.each do |more, (code, said)|
         status, out, err = with_server do |server|
           cuttle(server.url, "-n", "50", "-q", "--json", "/dev/full", "--csv", csv, *more)
         end

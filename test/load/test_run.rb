@@ -198,6 +198,48 @@ class TestLoadRun < Minitest::Test
     assert_match(/the answer is not HTTP: it begins with "SSH-2.0-OpenSSH/, error.message)
   end
 
+  # The result says that the run was shorter than asked for.
+  def test_a_run_without_hope_ends_early
+    error = assert_raises(Load::Generator::Incomplete) { load(:babbling, duration: 600, connections: 2) }
+
+    assert_match(/the answer is not HTTP/, error.message)
+    assert error.result.interrupted?
+    assert_operator error.result.errors[:malformed], :>, 0
+  end
+
+  # The first request gets no HTTP, and the others get the block's answers.
+  def after_rubbish(**options, &answer)
+    first = true
+    server = Answering.new do |request|
+      next answer.call(request) unless first
+
+      first = false
+      ["rubbish", [], ""]
+    end
+    Load.run(server.url, threads: 1, connections: 1, **options)
+  ensure
+    server&.close
+  end
+
+  # The second answer takes longer than the second after which a run without hope ends.
+  def test_a_slow_answer_may_follow_an_error
+    result = after_rubbish(requests: 2) do
+      sleep 1.5
+      [200, [], ""]
+    end
+
+    assert_equal [1, 1, false], [result.responses, result.errors[:malformed], result.interrupted?]
+  end
+
+  def test_an_error_does_not_hide_more_of_another_kind
+    result = after_rubbish(requests: 4, timeout: 0.2) do
+      sleep 0.5
+      [200, [], ""]
+    end
+
+    assert_equal [0, 4], [result.responses, result.errors.values_at(:malformed, :timeout).sum]
+  end
+
   def test_an_address_that_can_not_be_reached_fails_the_load
     port = Servers.open(&:port)
 

@@ -110,6 +110,17 @@ body: "y" * 8000)
     end
   end
 
+  def test_a_run_whose_handshakes_all_fail_ends_early
+    serving do |port|
+      error = assert_raises(Load::Generator::Incomplete) do
+        Load.run("https://127.0.0.1:#{port}/", duration: 600, connections: 2)
+      end
+
+      assert_match(/TLS: certificate/, error.message)
+      assert error.result.interrupted?
+    end
+  end
+
   def test_names_are_checked
     @certificate = certificate(@key, "DNS:elsewhere.test")
     serving do |port|

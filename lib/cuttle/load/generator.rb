@@ -6,6 +6,8 @@ module Cuttle
     # calling thread, which sleeps without the GVL.
     class Generator
       TICK = 0.1 # seconds between two reads of the windows
+      HOPELESS = %i[connect malformed].freeze # errors that no HTTP server causes
+      TRIES = 10 # answers per connection that are not HTTP, after which no other answer is expected
 
       # The run is not what was asked for. result: what there is of it.
       class Incomplete < Failure
@@ -21,17 +23,19 @@ module Cuttle
 
       def initialize(plan)
         @plan = plan
-        @interrupted = false
+        @interrupted = @given_up = false
         @pending = Array.new(plan.threads) { [] }
         @windows = []
       end
 
       # Runs to the end and returns the Result. on_window: called with each Window. on_tick: called ten times a second,
-      # with the seconds since the start and Run#live's numbers. Raises Failure.
+      # with the seconds since the start and Run#live's numbers. Raises Failure: Incomplete if the server can't be
+      # measured.
       def run(on_window: nil, on_tick: nil)
         start
         until @core.wait(TICK)
           collect(on_window)
+          give_up if hopeless?
           on_tick&.call(Cuttle.now - @started, @core.live)
         end
         finish(on_window)
@@ -74,8 +78,8 @@ module Cuttle
         collect(on_window)
         rest.each { |parts| add(parts, on_window) }
         figures = Array.new(plan.threads) { |thread| explain(@core.figures(thread)) }
-        result = Result.build(plan: plan, started_at: @started_at, interrupted: @interrupted, windows: @windows,
-                              figures: figures)
+        result = Result.build(plan: plan, started_at: @started_at, interrupted: @interrupted || @given_up,
+                              windows: @windows, figures: figures)
         refuse(result, figures)
         result
       end
@@ -108,30 +112,43 @@ module Cuttle
       def add(parts, on_window)
         window = Window.merge(parts)
         @windows << window
-        hopeless if @windows.length == 1
         on_window&.call(window)
       end
 
       # --- when there is nothing to measure ---
 
-      # A server that has not answered in HTTP within a second will not.
-      def hopeless
-        window = @windows.first
-        @core.stop if window.responses.zero? && window.errors.values_at(:malformed, :connect).sum.positive?
+      # Whether a second has passed, everything so far failed as if no HTTP server were there, and no request may still
+      # be answered.
+      def hopeless?
+        _, responses, _, _, in_flight = @core.live
+        return false if responses.positive? || @windows.empty?
+
+        errors = @windows.map(&:errors)
+        hopeless = errors.sum { |each| each.values_at(*HOPELESS).sum }
+        return false if hopeless.zero? || hopeless < errors.sum { |each| each.values.sum }
+
+        in_flight.zero? || errors.sum { |each| each[:malformed] } >= TRIES * plan.connections
+      end
+
+      def give_up
+        @given_up = true
+        @core.stop
       end
 
       def refuse(result, figures)
-        return if result.responses.positive? || @interrupted
+        return if @interrupted || (result.responses.positive? && !@given_up)
 
         reason = refusal(result, figures) or return
-        raise Failure, "#{plan.target}: #{reason}"
+        raise Incomplete.new("#{plan.target}: #{reason}", result)
       end
 
+      # What kept the server from being measured, if it is the most frequent error.
       def refusal(result, figures)
-        if result.errors[:malformed].positive?
+        case result.errors.select { |_, count| count.positive? }.max_by(&:last)&.first
+        when :malformed
           sample = figures.map { |each| each[:sample] }.find { |octets| !octets.empty? }
           "the answer is not HTTP: it begins with #{sample.to_s[0, 32].inspect}"
-        elsif result.errors[:connect].positive?
+        when :connect
           result.connect_error || "no connection could be made"
         end
       end
