@@ -20,6 +20,20 @@ static size_t until(struct piece text, char octet)
 	return found ? (size_t)(found - text.octets) : text.length;
 }
 
+static bool is_blank(char octet)
+{
+	return octet == ' ' || octet == '\t' || octet == '\r';
+}
+
+static struct piece trimmed(struct piece value)
+{
+	while (value.length && is_blank(value.octets[0]))
+		value = rest(value, 1);
+	while (value.length && is_blank(value.octets[value.length - 1]))
+		value.length--;
+	return value;
+}
+
 /* Returns the path and query of the last request that was sent. */
 static struct piece present(const struct session *session)
 {
@@ -42,14 +56,73 @@ static bool go(struct session *session, struct piece base, struct piece tail)
 	return true;
 }
 
-/* Follows the part after scheme and authority. */
+/* --- authorities --- */
+
+/* Returns the Host of the last request that was sent; empty if it has none. */
+static struct piece present_host(const struct session *session)
+{
+	struct piece head = *session->sent;
+	size_t end;
+
+	while ((end = until(head, '\n')) > 1 && end < head.length) { /* the last line is CR only */
+		if (starts(head, "host:", 5))
+			return trimmed((struct piece){head.octets + 5, end - 5});
+		head = rest(head, end + 1);
+	}
+	return (struct piece){"", 0};
+}
+
+/* Returns the authority after "//"; empty if +location+ does not begin so. */
+static struct piece authority_of(struct piece location)
+{
+	struct piece authority = {location.octets, 0};
+
+	if (starts(location, "//", 2)) {
+		authority = rest(location, 2);
+		authority.length = until(authority, '/');
+		authority.length = until(authority, '?');
+	}
+	return authority;
+}
+
+/* Returns the authority without the port that its scheme has anyway (RFC 3986, 6.2.3). */
+static struct piece without_default(struct piece authority, bool tls)
+{
+	static const struct piece PORTS[] = {{":80", 3}, {":443", 4}};
+	const struct piece *port = &PORTS[tls];
+
+	if (authority.length > port->length &&
+	    memcmp(authority.octets + authority.length - port->length, port->octets, port->length) == 0)
+		authority.length -= port->length;
+	return authority;
+}
+
+/* Whether both are one server. A location without an authority is none. */
+static bool same(struct piece one, struct piece other, bool tls)
+{
+	one = without_default(one, tls);
+	other = without_default(other, tls);
+	return one.length && one.length == other.length && starts(one, other.octets, other.length);
+}
+
+/* --- targets --- */
+
+/* Follows the path of this server. */
 static bool go_absolute(struct session *session, struct piece path)
 {
 	static const struct piece ROOT = {"/", 1}, NOTHING = {"", 0};
 
-	if (path.length && path.octets[0] != '/' && path.octets[0] != '?')
-		return false; /* the authority continues: another host or port */
 	return go(session, path.length && path.octets[0] == '/' ? NOTHING : ROOT, path);
+}
+
+/* Follows a location from "//" on if its authority is this server: +own+, or the present request's Host. */
+static bool go_there(struct session *session, struct piece location, struct piece own, bool tls)
+{
+	struct piece authority = authority_of(location);
+
+	if (!same(authority, own, tls) && !same(authority, present_host(session), tls))
+		return false;
+	return go_absolute(session, rest(location, authority.length + 2));
 }
 
 /* Whether +location+ begins with a scheme (RFC 3986, 3.1). */
@@ -64,20 +137,19 @@ static bool has_scheme(struct piece location)
  * another server. */
 static bool resolve(struct session *session, struct piece location)
 {
-	const struct session_rules *rules = session->rules;
-	size_t scheme = until((struct piece){rules->origin, rules->origin_length}, ':') + 1;
+	struct piece origin = {session->rules->origin, session->rules->origin_length};
+	size_t scheme = until(origin, ':') + 1;
 	struct piece base = present(session);
+	bool absolute;
 
 	location.length = until(location, '#');
-	if (starts(location, rules->origin, rules->origin_length))
-		return go_absolute(session, rest(location, rules->origin_length));
-	if (starts(location, "//", 2)) {
-		if (!starts(location, rules->origin + scheme, rules->origin_length - scheme))
-			return false;
-		return go_absolute(session, rest(location, rules->origin_length - scheme));
-	}
-	if (has_scheme(location))
+	absolute = has_scheme(location);
+	if (absolute && !starts(location, origin.octets, scheme))
 		return false;
+	if (absolute)
+		location = rest(location, scheme);
+	if (absolute || starts(location, "//", 2))
+		return go_there(session, location, authority_of(rest(origin, scheme)), starts(origin, "https:", 6));
 	if (location.length && location.octets[0] == '/')
 		return go_absolute(session, location);
 	base.length = until(base, '?');
@@ -85,13 +157,6 @@ static bool resolve(struct session *session, struct piece location)
 		while (base.length && base.octets[base.length - 1] != '/')
 			base.length--;
 	return go(session, base, location);
-}
-
-static struct piece trimmed(struct piece value)
-{
-	while (value.length && (value.octets[value.length - 1] == ' ' || value.octets[value.length - 1] == '\t'))
-		value.length--;
-	return value;
 }
 
 /* Takes cookies, and the Location field if there is one. */

@@ -223,6 +223,33 @@ class TestLoadSessions < Minitest::Test
     end
   end
 
+  # The name that the request itself gives the server, by -H or in a mix.
+  def test_redirects_to_the_own_host_are_followed
+    { "App.test" => "http://app.test/x", "app.test:80" => "http://app.test?q", "app.test" => "//APP.TEST:80/x",
+      " app.test:81 " => "http://app.test:81/x" }.each do |host, location|
+      [{ headers: [["Host", host]] },
+       { mix: [Request.new(path: "/a/b?c", headers: [["Host", host]])] }].each do |options|
+        result, server = redirects_of(location, **options)
+
+        assert_equal [{ 200 => 1 }, 2], [result.statuses, server.requests.length], location
+        assert_equal [host.strip], server.requests.map { |request| request["host"].strip }.uniq
+      end
+    end
+  end
+
+  def test_redirects_past_the_own_host_are_responses
+    ["http://app.test:81/x", "https://app.test/x", "https://app.test:80/x", "http://app.test.other/", "http://app.tes/",
+     "http:///x", "http:x", "http:", "//", "//:80/x", "http://app.test@other/x"].each do |location|
+      assert_equal({ 302 => 1 }, redirects_of(location, headers: [["Host", "app.test"]]).first.statuses, location)
+    end
+  end
+
+  def redirects_of(location, **options)
+    load(requests: 1, path: "/a/b?c", follow: 3, **options) do |request|
+      request.path == "/a/b?c" ? [302, [["Location", location]], ""] : [200, [], "x"]
+    end
+  end
+
   def test_redirects_to_elsewhere_are_responses
     ["http://other.test/x", "https://127.0.0.1/x", "//other.test/", "mailto:a@b", "/#{"x" * 5000}"].each do |location|
       result, server = redirects(302, location)

@@ -90,6 +90,18 @@ body: "y" * 8000)
     end
   end
 
+  # An error says that it was followed: the answer is the same redirect again.
+  def test_redirects_with_the_default_port_are_followed
+    { "https://app.test:443/x" => 1, "https://app.test:80/x" => 0 }.each do |location, followed|
+      serving("HTTP/1.1 302 Found\r\nLocation: #{location}\r\nContent-Length: 0\r\n\r\n") do |port|
+        result = Load.run("https://127.0.0.1:#{port}/", requests: 1, connections: 1, insecure: true, follow: 1,
+                                                        headers: [["Host", "app.test"]])
+
+        assert_equal [1, followed], [result.responses, result.errors[:redirect]], location
+      end
+    end
+  end
+
   def test_an_open_loop_with_a_connection_each
     serving do |port|
       result = Load.run("https://127.0.0.1:#{port}/", rate: 50, duration: 0.5, insecure: true, keep_alive: false)
