@@ -72,6 +72,19 @@ class TestLoadCommand < Minitest::Test
     assert_equal %w[Hello /w.rld/], result["settings"]["mix"].first["check"]
   end
 
+  def test_requests_of_a_har_file_that_are_left_out
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "a.har")
+      with_server do |server|
+        entries = [server.url, "http://cdn.test/"].map { |url| { "request" => { "method" => "GET", "url" => url } } }
+        File.write(path, JSON.generate("log" => { "entries" => entries }))
+        status, _, err = cuttle(server.url, "-n", "5", "-q", "--har", path)
+
+        assert_equal [0, "cuttle: #{path}: 1 left out: to other hosts than 127.0.0.1\n"], [status, err]
+      end
+    end
+  end
+
   # The sentence of a report that says that all is well must not stand below one that says that nothing is.
   def test_a_server_that_only_fails
     status, out, = with_server(:failing) { |server| cuttle(server.url, "-n", "2000", "-q") }

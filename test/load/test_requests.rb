@@ -109,6 +109,31 @@ class TestLoadRequests < Minitest::Test
     end
   end
 
+  # The paths of a HAR file that are for +target+, and the numbers of requests that are left out, with the reason.
+  def chosen(target, *urls)
+    left_out = []
+    in_file(har(*urls.map { |url| { "method" => "GET", "url" => url } })) do |path|
+      plan = Load::Plan.build(target, har: path) { |*which| left_out << which }
+      [plan.requests.map(&:path), left_out]
+    end
+  end
+
+  def test_a_har_is_read_for_one_port
+    urls = %w[http://a.test/1 http://a.test:3000/2 https://a.test/3 http://b.test/4 http://a.test:3000/5 data:,x]
+    elsewhere = [[1, "not to http or https"], [1, "to other hosts than a.test"]]
+
+    assert_equal [["/1"], [*elsewhere, [3, "to other ports than 80"]]], chosen("http://a.test", *urls)
+    assert_equal [["/3"], [*elsewhere, [3, "to other ports than 443"]]], chosen("https://a.test", *urls)
+    assert_equal [["/2", "/5"], [*elsewhere, [2, "to other ports than 3000"]]], chosen("http://a.test:8080", *urls)
+    assert_equal [["/x", "/y"], []], chosen("https://[::1]:99", "https://[::1]/x", "https://[::1]:443/y")
+  end
+
+  def test_a_har_may_have_what_browsers_do_not_escape
+    assert_equal [["/a|b[1]^?c={d}|e", "/?q", "/", "/a%20%C3%A9%25?%C3%A9"], []],
+                 chosen("http://a.test", "http://a.test/a|b[1]^?c={d}|e#f|", "http://u:p@a.test?q", "HTTP://A.test#x",
+                        "http://a.test/a \u00e9%25?\u00e9")
+  end
+
   def test_wrong_hars_are_refused
     ["", "{}", "[]", '{"log": 5}', har,
      har({ "method" => "GET", "url" => "http://b/", "headers" => [] })].each do |text|

@@ -32,7 +32,9 @@ module Cuttle
       def load(options)
         return Agent.new(out: @out, err: @err).run(options) if options.listen
 
-        plan = Cuttle::Load::Plan.build(options.url, **options.plan)
+        plan = Cuttle::Load::Plan.build(options.url, **options.plan) do |count, which|
+          @err.puts "cuttle: #{options.plan[:har]}: #{count} left out: #{which}"
+        end
         outputs = Outputs.new(options, out: @out, err: @err) # before the run: a wrong file is reported at once
         generator = generator(plan, options)
         interruptible(generator) do

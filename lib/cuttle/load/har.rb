@@ -6,27 +6,52 @@ require "uri"
 module Cuttle
   module Load
     # The requests of a HAR file (HTTP Archive 1.2, as browsers save it), in its order. It leaves out requests to other
-    # hosts, and header fields that belong to the browser's connection.
+    # hosts and ports, and header fields that belong to the browser's connection.
     module Har
       HOP = %w[
         host connection content-length transfer-encoding keep-alive proxy-connection te upgrade http2-settings
       ].freeze
 
+      # Less strict than Ruby's URI: browsers send octets such as | as they are.
+      URL = %r{\A(?<scheme>https?)://(?:[^/?#@]*@)?(?:\[(?<host>[^/?#\]]+)\]|(?<host>[^/?#:]+))(?::(?<port>\d*))?
+               (?<path>/[^?#]*)?(?<query>\?[^#]*)?}ix
+      PORTS = { "http" => 80, "https" => 443 }.freeze
+
+      Address = Struct.new(:host, :port, :path)
+
       module_function
 
-      # The Requests for the Target +target+. Raises UsageError.
-      def read(path, target)
+      # The Requests for the Target +target+. If the file has none to its port, it was recorded elsewhere, and the
+      # host's most frequent port counts. Yields the number of requests that are left out, and which ones ("to other
+      # hosts than example.org"). Raises UsageError.
+      def read(path, target, &left_out)
         entries = JSON.parse(text(path)).dig("log", "entries")
         raise UsageError, "--har: #{path}: no log.entries in it" unless entries.is_a?(Array)
 
-        requests = entries.filter_map { |entry| request(entry["request"], target) }
-        raise UsageError, "--har: #{path}: no request to #{target.host} in it" if requests.empty?
+        pairs = entries.map { |entry| [entry["request"], address(entry["request"]["url"].to_s.b)] }
+        pairs = choose(pairs, target, left_out)
+        raise UsageError, "--har: #{path}: no request to #{target.host} in it" if pairs.empty?
 
-        requests
+        pairs.map { |request, address| request(request, address) }
       rescue JSON::ParserError, TypeError, NoMethodError
         raise UsageError, "--har: #{path}: not a HAR file"
       rescue SystemCallError => error
         raise UsageError, "--har: #{path}: #{Load.reason(error)}"
+      end
+
+      # The pairs of a request and its Address that are for +target+.
+      def choose(pairs, target, left_out)
+        pairs = keep(pairs, "not to http or https", left_out) { |address| address }
+        pairs = keep(pairs, "to other hosts than #{target.host}", left_out) { |each| each.host.casecmp?(target.host) }
+        ports = pairs.map { |_, address| address.port }
+        port = ports.include?(target.port) ? target.port : ports.tally.max_by(&:last)&.first
+        keep(pairs, "to other ports than #{port}", left_out) { |address| address.port == port }
+      end
+
+      def keep(pairs, others, left_out)
+        kept, rest = pairs.partition { |_, address| yield address }
+        left_out&.call(rest.length, others) if rest.any?
+        kept
       end
 
       # The file's text. Some programs begin it with a byte order mark.
@@ -34,14 +59,21 @@ module Cuttle
         File.read(path, encoding: "BOM|UTF-8")
       end
 
-      def request(request, target)
-        uri = URI(request["url"].to_s)
-        return unless uri.host&.casecmp?(target.host)
+      # The Address of an http URL, or nil.
+      def address(url)
+        match = URL.match(url) or return
+        port = match[:port].to_s.empty? ? PORTS.fetch(match[:scheme].downcase) : match[:port].to_i
+        Address.new(match[:host], port, "#{match[:path] || "/"}#{match[:query]}")
+      end
 
-        Request.new(method: request["method"], path: uri.request_uri, headers: headers(request["headers"] || []),
+      def request(request, address)
+        Request.new(method: request["method"], path: escape(address.path), headers: headers(request["headers"] || []),
                     body: body(request["postData"]))
-      rescue URI::InvalidURIError
-        nil
+      end
+
+      # Escapes octets that a path can't have.
+      def escape(path)
+        path.gsub(/[^!-~]/n) { |octet| format("%%%02X", octet.ord) }.force_encoding(Encoding::UTF_8)
       end
 
       def headers(fields)

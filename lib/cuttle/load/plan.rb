@@ -29,21 +29,21 @@ module Cuttle
       # in_order: the requests are sent in turn instead of by their weights.
       attr_reader :target, :schedule, :requests, :options, :in_order, :sessions, :part, :parts
 
-      # +options+ are DEFAULTS' keys. Raises UsageError.
-      def self.build(url, **options)
+      # +options+ are DEFAULTS' keys. Yields which requests of a HAR file are left out (see Har.read). Raises UsageError.
+      def self.build(url, **options, &left_out)
         unknown = options.keys - DEFAULTS.keys
         raise UsageError, "no option #{unknown.first}" if unknown.any?
 
-        new(Target.new(url), DEFAULTS.merge(options))
+        new(Target.new(url), DEFAULTS.merge(options), &left_out)
       end
 
-      def initialize(target, options, requests: nil, schedule: nil, part: 0, parts: nil)
+      def initialize(target, options, requests: nil, schedule: nil, part: 0, parts: nil, &left_out)
         check_counts(options)
         @target = target
         @schedule = schedule || Schedules.build(**options.slice(:rate, :steps, :ramp, :trace, :poisson))
         @in_order = options[:in_order] || !options[:har].nil?
         @options = complete(options).freeze
-        @requests = (requests || make_requests).freeze
+        @requests = (requests || make_requests(&left_out)).freeze
         @part = part
         @parts = parts || threads
         check
@@ -153,16 +153,20 @@ module Cuttle
         open? ? OPEN_CONNECTIONS : CLOSED_CONNECTIONS
       end
 
-      def make_requests
+      def make_requests(&left_out)
         own = options.values_at(:method, :body, :expect).compact.any?
         raise UsageError, "--mix or --har, not both" if options[:mix] && options[:har]
         raise UsageError, "a mix sets methods, bodies and statuses" if own && (options[:mix] || options[:har])
 
-        made = if options[:mix] then options[:mix].is_a?(Array) ? options[:mix] : Mix.read(options[:mix])
-               elsif options[:har] then Har.read(options[:har], target)
-               else [single_request]
-               end
-        made.map { |request| with_checks(with_headers(request)) }
+        read_requests(&left_out).map { |request| with_checks(with_headers(request)) }
+      end
+
+      def read_requests(&left_out)
+        mix, har = options.values_at(:mix, :har)
+        return Har.read(har, target, &left_out) if har
+        return [single_request] unless mix
+
+        mix.is_a?(Array) ? mix : Mix.read(mix)
       end
 
       def single_request

@@ -7,20 +7,18 @@ module Cuttle
   module Tuner
     # Keeps the requests of a tune in a file that every run of the lab and a later tune (--mix) can read.
     module Requests
-      Host = Struct.new(:host)
+      Host = Struct.new(:host, :port)
 
       module_function
 
       # The requests in a HAR file to its most frequent host. Yields the number of requests that are left out, and which
       # ones ("to other hosts than example.org"). Raises UsageError.
-      def from_har(path)
+      def from_har(path, &left_out)
         entries = JSON.parse(Load::Har.text(path)).dig("log", "entries")
         hosts = Array(entries).filter_map { |entry| host(entry) }
         raise UsageError, "--har: #{path}: no requests in it" if hosts.empty?
 
-        host, count = hosts.tally.max_by(&:last)
-        yield hosts.length - count, "to other hosts than #{host}" if block_given? && count < hosts.length
-        Load::Har.read(path, Host.new(host))
+        Load::Har.read(path, Host.new(hosts.tally.max_by(&:last).first), &left_out)
       rescue JSON::ParserError, TypeError, NoMethodError
         raise UsageError, "--har: #{path}: not a HAR file"
       rescue SystemCallError => error
