@@ -264,6 +264,15 @@ class TestLoadReports < Minitest::Test
                  Reports::Ab.render(result([[1] * 5], errors: { reset: 3, length: 2 })))
   end
 
+  # A redirect is no error, and an expected 404 neither. A 201 that is not expected is an error.
+  def test_statuses_in_ab
+    others = result([[1] * 50], errors: { status_unexpected: 20 },
+                                statuses: { 200 => 9, 201 => 20, 302 => 16, 404 => 5 })
+
+    assert_match(/^Non-2xx responses: +21$/, Reports::Ab.render(others))
+    refute_includes Reports::Ab.render(result([[1] * 5], statuses: { 200 => 3, 299 => 2 })), "Non-2xx"
+  end
+
   def test_chart_counts_everything
     shares = Reports::Text.chart(quiet.latency).scan(/([\d.]+)%/).sum { |share,| share.to_f }
 

@@ -21,14 +21,13 @@ module Cuttle
         end
 
         def totals(result)
-          errors = result.errors
           lines = { "Concurrency Level:" => result.settings["connections"],
                     "Time taken for tests:" => format("%.3f seconds", result.elapsed),
                     "Complete requests:" => result.responses, "Failed requests:" => result.failures }
           text = table(lines)
-          text << failures(errors) if result.failures.positive?
-          statuses = errors.values_at(:status_4xx, :status_5xx, :status_unexpected).sum
-          text << "\n" << table("Non-2xx responses:" => statuses) if statuses.positive?
+          text << failures(result.errors) if result.failures.positive?
+          others = result.statuses.sum { |status, count| (200..299).cover?(status) ? 0 : count }
+          text << "\n" << table("Non-2xx responses:" => others) if others.positive?
           text << "\n" << table("Total transferred:" => "#{result.octets} bytes")
         end
 
