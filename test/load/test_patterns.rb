@@ -41,7 +41,8 @@ class TestLoadPatterns < Minitest::Test
              "(a|ab)(?:c|bcd)?",
              "value=\"([^\"]*)\"", "\\d+", "(\\w+)\\s(?:\\w+)", "\\D", "\\W", "\\S", "\\h+", "x?", "(?:a|b)*c", "(X)b",
              "\\(\\(", "\\{1\\}", "a{", "[-a]", "[a-]", "[\\]\\d]", "\\x41", "\\n", "(a)?b", "(?:(a)|b)+", "",
-             "[\\w-]+", "..", "(?:a(b)?)+", "é"].freeze
+             "[\\w-]+", "..", "(?:a(b)?)+", "é", "a{2}?", "a{2}?b", "a{2}??b", "a{1,2}?b", "a{,2}?b", "a{2}+b",
+             "a{1,2}+b", "a{2,}+b", "(a{2}?)b"].freeze
 
   # Only of a group that is repeated and may be empty, the text may be another: Ruby keeps the empty one.
   def test_expressions_mean_what_they_mean_in_ruby
@@ -61,6 +62,8 @@ class TestLoadPatterns < Minitest::Test
     end
   end
 
+  REPETITIONS = ["*", "+", "?", "*?", "+?", "{2}", "{2}?", "{1,2}", "{1,2}?", "{1,2}+"].freeze
+
   # No group within a repetition: Ruby keeps a group's text of an earlier turn in cases where others don't.
   def expression(random, depth)
     return ["a", "b", ".", "[ab]", "[^a]", "^", "$", "\\b"].sample(random: random) if depth.zero?
@@ -70,7 +73,7 @@ class TestLoadPatterns < Minitest::Test
     when 0 then inner.join
     when 1 then "(?:#{inner.join("|")})"
     when 2 then "(?:#{inner.first})"
-    else "(?:#{inner.join}x?)#{["*", "+", "?", "*?", "+?", "{2}", "{1,2}"].sample(random: random)}"
+    else "(?:#{inner.join}x?)#{REPETITIONS.sample(random: random)}"
     end
   end
 

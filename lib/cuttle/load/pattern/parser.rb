@@ -82,22 +82,28 @@ module Cuttle
         end
 
         def repeated(tree)
-          while (least, most = counts)
+          while (least, most, form = counts)
             raise Wrong, "nothing to repeat" if tree.first == :assert
 
-            greedy = !take?("?")
-            raise Wrong, "possessive repetition is not supported" if greedy && take?("+")
-
-            tree = [:repeat, tree, least, most, greedy]
+            tree = [:repeat, tree, least, most, greedy?(form)]
           end
           tree
         end
 
-        # The bounds of a repetition that comes next, or nil.
+        # As in Ruby, ? after {n} is another repetition, and so is + after any braces.
+        def greedy?(form)
+          return true if form == :number
+          return false if take?("?")
+          raise Wrong, "possessive repetition is not supported" if form == :sign && take?("+")
+
+          true
+        end
+
+        # The bounds of a repetition that comes next, and its form, or nil.
         def counts
-          return [0, nil] if take?("*")
-          return [1, nil] if take?("+")
-          return [0, 1] if take?("?")
+          return [0, nil, :sign] if take?("*")
+          return [1, nil, :sign] if take?("+")
+          return [0, 1, :sign] if take?("?")
 
           braces
         end
@@ -111,7 +117,7 @@ module Cuttle
           most = match[2].empty? ? least : (match[3].to_i unless match[3].empty?)
           raise Wrong, "more than #{MOST} repetitions" if [least, most.to_i].max > MOST
 
-          [least, most]
+          [least, most, match[2].empty? ? :number : :range]
         end
 
         def atom
