@@ -7,7 +7,7 @@ enum state {
 	STATUS_VERSION, STATUS_MINOR, STATUS_SPACE, STATUS_CODE, STATUS_CODE_END, STATUS_REASON, LINE_LF,
 	FIELD_START, FIELD_NAME, FIELD_OWS, FIELD_VALUE, FIELD_LF, HEAD_LF,
 	BODY_LENGTH, BODY_CLOSE,
-	CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_SIZE_LF, CHUNK_DATA, CHUNK_CR, CHUNK_LF,
+	CHUNK_SIZE, CHUNK_SPACE, CHUNK_EXTENSION, CHUNK_SIZE_LF, CHUNK_DATA, CHUNK_CR, CHUNK_LF,
 	TRAILER_START, TRAILER_NAME, TRAILER_VALUE, TRAILER_LF, TRAILER_END_LF,
 	COMPLETE, BROKEN
 };
@@ -310,6 +310,14 @@ static enum state field_line(struct response *response, unsigned char octet)
 	}
 }
 
+/* What may come between a chunk's size and its extension (RFC 9112, 7.1.1). */
+static enum state before_extension(unsigned char octet)
+{
+	if (octet == ' ' || octet == '\t')
+		return CHUNK_SPACE;
+	return octet == ';' ? CHUNK_EXTENSION : BROKEN;
+}
+
 static enum state chunk_line(struct response *response, unsigned char octet)
 {
 	int digit;
@@ -325,7 +333,9 @@ static enum state chunk_line(struct response *response, unsigned char octet)
 		}
 		if (response->place == 0)
 			return BROKEN;
-		return octet == '\r' ? CHUNK_SIZE_LF : octet == ';' ? CHUNK_EXTENSION : BROKEN;
+		return octet == '\r' ? CHUNK_SIZE_LF : before_extension(octet);
+	case CHUNK_SPACE:
+		return ++response->octets > RESPONSE_HEAD_LIMIT ? BROKEN : before_extension(octet);
 	case CHUNK_EXTENSION:
 		if (++response->octets > RESPONSE_HEAD_LIMIT)
 			return BROKEN;

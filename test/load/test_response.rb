@@ -25,6 +25,7 @@ class TestLoadResponse < Minitest::Test
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" => [200, true],
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n" \
     "0a;a=\"b\"\r\n0123456789\r\n1\r\nx\r\n00\r\nA: b\r\nC: d\r\n\r\n" => [200, true],
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5 \t; a = b\r\nhello\r\n0 ;c\r\n\r\n" => [200, true],
     "HTTP/1.1 503 \xC3\xA4\tb\r\nServer: \xFF\r\nContent-Length: 0\r\n\r\n".b => [503, true]
   }.freeze
 
@@ -47,6 +48,8 @@ class TestLoadResponse < Minitest::Test
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\nhello",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\ng\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5 a;b\r\nhello\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n ;a\r\nhello\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
@@ -105,8 +108,9 @@ class TestLoadResponse < Minitest::Test
   def test_endless_heads_are_refused
     assert_equal :malformed, Parts.parse(["HTTP/1.1 200 OK\r\n", *(["A: #{"b" * 1000}\r\n"] * 100)], false)
     assert_equal :malformed, Parts.parse(["HTTP/1.1 200 OK\r\nA: ", "b" * 100_000], false)
-    assert_equal :malformed,
-                 Parts.parse(["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "b" * 100_000], false)
+    ["1;#{"b" * 100_000}", "1#{" " * 100_000}"].each do |size|
+      assert_equal :malformed, Parts.parse(["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", size], false)
+    end
     assert_equal :malformed,
                  Parts.parse(
                    ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
