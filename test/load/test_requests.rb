@@ -200,7 +200,8 @@ class TestLoadRequests < Minitest::Test
      { requests: 0 }, { timeout: 0 }, { timeout: 7200 },
      { pipeline: 2, rate: 1 }, { pipeline: 2, keep_alive: false }, { think: 1, rate: 1 }, { think: -1 },
      { pipeline: 4, think: 1 }, { warmup: -1 },
-     { warmup: 1, trace: [1] }, { seed: -1 }, { slow_read: 0 }, { connections: 10**8 }, { mix: [], har: "x" },
+     { warmup: 1, trace: [1] }, { warmup: 1, ramp: [0, 9, 1] }, { seed: -1 }, { slow_read: 0 },
+     { connections: 10**8 }, { mix: [], har: "x" },
      { mix: "x", body: "y" }, { speed: 1 },
      { headers: [["a", "b\n"]] }, { method: "" }, { expect: 0 }].each do |options|
       assert_raises(Cuttle::UsageError, options.inspect) { Load::Plan.build("http://127.0.0.1/", **options) }

@@ -73,7 +73,9 @@ module Cuttle
           raise UsageError, "--pipeline needs connections that persist" if pipeline > 1 && !keep_alive
           raise UsageError, "--pipeline can't be used with --think" if pipeline > 1 && think.positive?
           raise UsageError, "--think is for the closed loop" if think.positive? && open?
-          raise UsageError, "--warmup can't be used with --trace" if warmup.positive? && schedule.name == "trace"
+          return unless warmup.positive? && open? && schedule.warm.offered(1).zero?
+
+          raise UsageError, "--warmup has no rate with --trace, nor with a --ramp that begins with 0"
         end
 
         def check_files
