@@ -18,19 +18,21 @@ class TestLoadAgents < Minitest::Test
     threads&.each(&:join)
   end
 
-  # Yields the address of an agent that is gone as soon as it should go.
-  def vanishing
+  # Yields the address of an agent that is gone as soon as it should go, and an Array that gets its plan.
+  def vanishing(threads: 1)
+    plans = []
     listener = TCPServer.new("127.0.0.1", 0)
     thread = Thread.new do
       socket = listener.accept
       wire = Load::Wire.new(socket, "caller")
       wire.authenticate(TOKEN, "agent")
-      wire.demand
+      wire.put("threads" => threads)
+      plans << wire.demand["plan"]
       wire.put("ready" => true)
       wire.demand
       socket.close
     end
-    yield "127.0.0.1:#{listener.local_address.ip_port}"
+    yield "127.0.0.1:#{listener.local_address.ip_port}", plans
   ensure
     thread&.kill&.join
     listener&.close
@@ -195,6 +197,27 @@ class TestLoadAgents < Minitest::Test
 
         assert_equal "agent #{lost}: the connection is closed", error.message
       end
+    end
+  end
+
+  def test_each_agent_chooses_its_threads
+    { nil => 7, 3 => 3 }.each do |given, used|
+      vanishing(threads: 7) do |lost, plans|
+        plan = Load::Plan.build("http://127.0.0.1:1/", connections: 50, threads: given)
+        assert_raises(Load::Failure) { Load::Agents.new(plan, [lost], token: TOKEN).run }
+
+        assert_equal [used, used], plans.first.then { |sent| [sent["options"]["threads"], sent["parts"]] }
+      end
+    end
+  end
+
+  # The caller's own limits don't matter.
+  def test_an_agent_says_what_its_machine_lacks
+    agents(1) do |addresses|
+      plan = Load::Plan.build("http://127.0.0.1:1/", connections: 10**8)
+      error = assert_raises(Load::Failure) { Load::Agents.new(plan, addresses, token: TOKEN).run }
+
+      assert_match(/\Aagent #{addresses.first}: connections: at most/, error.message)
     end
   end
 

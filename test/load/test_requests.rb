@@ -201,19 +201,32 @@ class TestLoadRequests < Minitest::Test
      { pipeline: 2, rate: 1 }, { pipeline: 2, keep_alive: false }, { think: 1, rate: 1 }, { think: -1 },
      { pipeline: 4, think: 1 }, { warmup: -1 },
      { warmup: 1, trace: [1] }, { warmup: 1, ramp: [0, 9, 1] }, { seed: -1 }, { slow_read: 0 },
-     { connections: 10**8 }, { mix: [], har: "x" },
+     { mix: [], har: "x" },
      { mix: "x", body: "y" }, { speed: 1 },
      { headers: [["a", "b\n"]] }, { method: "" }, { expect: 0 }].each do |options|
       assert_raises(Cuttle::UsageError, options.inspect) { Load::Plan.build("http://127.0.0.1/", **options) }
     end
   end
 
+  # Another machine may have more files: a plan says nothing about this one.
+  def test_plans_that_this_machine_can_not_run_are_refused_by_its_generator
+    plan = Load::Plan.build("http://127.0.0.1/", connections: 10**8)
+
+    assert_match(/connections: at most/, assert_raises(Cuttle::UsageError) { Load::Generator.new(plan) }.message)
+  end
+
   def test_plans_split_without_loss
     plan = Load::Plan.build("http://127.0.0.1/", connections: 11, threads: 3, requests: 100)
-    parts = plan.split(2)
+    parts = plan.split([4, 4])
 
     assert_equal [11, 3, 100], %i[connections threads limit].map { |name| parts.sum(&name) }
     assert_equal [[0, 3], [2, 3]], parts.map { |part| [part.part, part.parts] }
+  end
+
+  def test_each_part_has_the_threads_that_suit_its_machine
+    parts = Load::Plan.build("http://127.0.0.1/", connections: 9).split([2, 4, 1])
+
+    assert_equal [[2, 0, 6], [3, 2, 6], [1, 5, 6]], parts.map { |part| [part.threads, part.part, part.parts] }
   end
 
   def test_plans_survive_a_journey

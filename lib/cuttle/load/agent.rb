@@ -8,6 +8,7 @@ module Cuttle
     # the other.
     #
     #   caller                          agent
+    #                               <-  threads: the number that suits this machine
     #   plan (Plan#to_wire)         ->
     #                               <-  ready, or error
     #   go                          ->
@@ -78,6 +79,7 @@ module Cuttle
 
       # Runs one plan, and returns its outcome as text.
       def load(wire)
+        wire.put("threads" => Plan.threads_here)
         generator = Generator.new(Plan.from_wire(wire.demand.fetch("plan"))).prepare
         wire.put("ready" => true)
         return "did not start" unless wire.get(timeout: ANSWER)&.key?("go")

@@ -24,8 +24,8 @@ module Cuttle
       def initialize(plan, addresses, token:)
         raise UsageError, "--agents needs a token: --token-file, or CUTTLE_LOAD_TOKEN" if token.to_s.empty?
 
+        plan.check_parts(addresses.length)
         @plan = plan
-        @plans = plan.split(addresses.length)
         @addresses = addresses.map { |address| split(address) }
         @token = token
         @remotes = []
@@ -35,8 +35,11 @@ module Cuttle
       # As Generator#run. Raises Failure if an agent can't start, or if all are lost, and Generator::Incomplete if some
       # are.
       def run(on_window: nil, on_tick: nil)
-        @addresses.zip(@plans) { |(host, port), plan| @remotes << Remote.new(connect(host, port), plan) }
-        %i[prepare await go].each { |step| @remotes.each(&step) }
+        @addresses.each { |host, port| @remotes << Remote.new(connect(host, port)) }
+        @plans = @plan.split(@remotes.map(&:threads))
+        @remotes.zip(@plans) { |remote, plan| remote.prepare(plan) }
+        @remotes.each(&:await)
+        @remotes.each(&:go)
         collect(on_window, on_tick)
         result(@remotes.filter_map(&:result), @remotes.filter_map(&:error))
       ensure

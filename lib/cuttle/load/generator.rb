@@ -21,7 +21,9 @@ module Cuttle
 
       attr_reader :plan
 
+      # Raises UsageError if this machine can't run the plan.
       def initialize(plan)
+        plan.check_machine
         @plan = plan
         @interrupted = @given_up = false
         @pending = Array.new(plan.threads) { [] }

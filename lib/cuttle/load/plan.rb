@@ -29,7 +29,7 @@ module Cuttle
       # in_order: the requests are sent in turn instead of by their weights.
       attr_reader :target, :schedule, :requests, :options, :in_order, :sessions, :part, :parts
 
-      # +options+ are DEFAULTS' keys. Yields which requests of a HAR file are left out (see Har.read). Raises UsageError.
+      # +options+ are DEFAULTS' keys. Yields which requests of a HAR file are left out (Har.read). Raises UsageError.
       def self.build(url, **options, &left_out)
         unknown = options.keys - DEFAULTS.keys
         raise UsageError, "no option #{unknown.first}" if unknown.any?
@@ -37,11 +37,17 @@ module Cuttle
         new(Target.new(url), DEFAULTS.merge(options), &left_out)
       end
 
-      def initialize(target, options, requests: nil, schedule: nil, part: 0, parts: nil, &left_out)
+      # The number of threads that suits this machine.
+      def self.threads_here
+        (Etc.nprocessors / 2).clamp(1, 4)
+      end
+
+      def initialize(target, options, requests: nil, schedule: nil, in_order: nil, part: 0, parts: nil, &left_out)
         check_counts(options)
         @target = target
         @schedule = schedule || Schedules.build(**options.slice(:rate, :steps, :ramp, :trace, :poisson))
-        @in_order = options[:in_order] || !options[:har].nil?
+        @in_order = in_order || options[:in_order] || !options[:har].nil?
+        @given_threads = options[:threads]
         @options = complete(options).freeze
         @requests = (requests || make_requests(&left_out)).freeze
         @part = part
@@ -110,24 +116,23 @@ module Cuttle
 
       def self.from_wire(hash)
         options = DEFAULTS.merge(hash["options"].transform_keys(&:to_sym))
-        options = options.merge(har: "") if hash["in_order"]
         requests = hash["requests"].map { |request| Request.load(request) }
         new(Target.new(hash["url"]), options, requests: requests, schedule: Schedules.load(hash["schedule"]),
-                                              part: hash["part"], parts: hash["parts"])
+                                              in_order: hash["in_order"], part: hash["part"], parts: hash["parts"])
       end
 
-      # Divides this plan into +count+ plans. The numbering of threads continues from one plan to the next.
-      def split(count)
-        whole = [threads, count].max
-        raise UsageError, "connections: give at least one for each agent" if connections < count
-        raise UsageError, "requests: give at least one for each agent" if limit && limit < count
-
-        shares = Array.new(count) { |index| share(whole, count, index) }
-        Array.new(count) do |index|
-          own = { threads: shares[index], connections: share(connections, count, index) }
-          own[:requests] = share(limit, count, index) if limit
-          Plan.new(target, options.merge(own), requests: requests, schedule: schedule,
-                                               part: shares.take(index).sum, parts: whole)
+      # Divides this plan into a plan for each of several generators. threads: the number that suits each one's machine;
+      # --threads is divided instead if it was given. The numbering of threads continues from one plan to the next.
+      def split(threads)
+        count = threads.length
+        check_parts(count)
+        owns = Array.new(count) do |index|
+          { connections: share(connections, count, index), requests: limit && share(limit, count, index) }
+        end
+        numbers = threads_of(owns, threads)
+        owns.zip(numbers).map.with_index do |(own, number), index|
+          Plan.new(target, options.merge(own, threads: number), requests: requests, schedule: schedule,
+                                                                part: numbers.take(index).sum, parts: numbers.sum)
         end
       end
 
@@ -142,9 +147,16 @@ module Cuttle
         whole / count + (index < whole % count ? 1 : 0)
       end
 
+      # The number of threads of each part.
+      def threads_of(owns, suitable)
+        return owns.zip(suitable).map { |own, threads| [threads, own[:connections]].min } unless @given_threads
+
+        Array.new(owns.length) { |index| share([@given_threads, owns.length].max, owns.length, index) }
+      end
+
       def complete(options)
         options = options.merge(connections: options[:connections] || default_connections)
-        options[:threads] ||= [[Etc.nprocessors / 2, 1].max, 4, options[:connections]].min
+        options[:threads] ||= [Plan.threads_here, options[:connections]].min
         options[:duration] ||= schedule.length || (DURATION unless options[:requests])
         options
       end

@@ -8,20 +8,22 @@ module Cuttle
       class Remote
         SILENCE = 15 # seconds without a message after which an agent is lost
 
-        # windows: the seconds that were not passed on yet. drained: windows after the last second. live: Run#live.
-        attr_reader :windows, :drained, :live, :result, :error
+        # threads: the number that suits its machine. windows: the seconds that were not passed on yet. drained: windows
+        # after the last second. live: Run#live.
+        attr_reader :threads, :windows, :drained, :live, :result, :error
 
-        # plan: its part of the whole Plan.
-        def initialize(wire, plan)
+        # Raises Failure.
+        def initialize(wire)
           @wire = wire
-          @plan = plan
+          @threads = wire.demand["threads"]
           @windows = []
           @drained = []
           @live = [0, 0, 0, 0, 0]
         end
 
-        def prepare
-          @wire.put("plan" => @plan.to_wire)
+        # plan: its part of the whole Plan.
+        def prepare(plan)
+          @wire.put("plan" => plan.to_wire)
         end
 
         # Returns when the agent can start. Raises Failure.

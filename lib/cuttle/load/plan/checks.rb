@@ -21,6 +21,19 @@ module Cuttle
           Process.setrlimit(:NOFILE, needed, hard)
         end
 
+        # Checks what the machine must have that makes the load. Raises UsageError.
+        def check_machine
+          raise UsageError, "https: #{NO_TLS}" if target.tls? && !TLS_AVAILABLE
+
+          Checks.allow_files(connections)
+        end
+
+        # Checks that each of +count+ generators gets a part. Raises UsageError.
+        def check_parts(count)
+          raise UsageError, "connections: give at least one for each agent" if connections < count
+          raise UsageError, "requests: give at least one for each agent" if limit && limit < count
+        end
+
         private
 
         def check
@@ -28,9 +41,6 @@ module Cuttle
           check_times
           check_sessions
           check_combinations
-          raise UsageError, "https: #{NO_TLS}" if target.tls? && !TLS_AVAILABLE
-
-          check_files
         end
 
         # Called before the options are used.
@@ -76,10 +86,6 @@ module Cuttle
           return unless warmup.positive? && open? && schedule.warm.offered(1).zero?
 
           raise UsageError, "--warmup has no rate with --trace, nor with a --ramp that begins with 0"
-        end
-
-        def check_files
-          Checks.allow_files(connections)
         end
       end
     end
