@@ -190,6 +190,17 @@ class TestLoadAgents < Minitest::Test
     end
   end
 
+  def test_what_agents_have_of_a_run_that_failed
+    agents(2) do |addresses|
+      Load::TestServers.open(:babbling) do |server|
+        error = assert_raises(Load::Generator::Incomplete) { run_agents(addresses, server, requests: 10) }
+
+        addresses.each { |address| assert_match(/agent #{address}: .*the answer is not HTTP/, error.message) }
+        assert_equal 10, error.result.errors[:malformed]
+      end
+    end
+  end
+
   def test_all_are_lost
     vanishing do |lost|
       Load::TestServers.open do |server|
