@@ -135,6 +135,7 @@ static void begin_measuring(struct worker *worker)
 	worker->wall_begin = worker->now;
 	worker->waited_begin = waited_so_far(worker->account);
 	worker->stats->gap_begin = since_measure(worker);
+	worker->stats->current.octets = 0; /* all else of the warm-up was not recorded */
 }
 
 /* Records what the thread used, and what it lacked, since the start of the measurement. */

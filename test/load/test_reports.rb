@@ -25,12 +25,13 @@ class TestLoadReports < Minitest::Test
                      latency: Load::Histograms.to_h(histogram))
   end
 
-  # seconds: for each the latencies of its responses, in nanoseconds.
+  # seconds: for each the latencies of its responses, in nanoseconds. drained: those after the sending ended.
   def result(seconds, settings: {}, errors: {}, lag: [], cpu: 0.1, gaps: [], opened: 1, interrupted: false,
-             waited: 0, **rest)
+             waited: 0, drained: [], **rest)
     windows = seconds.each_with_index.map do |latencies, second|
       window(second, latencies, errors: second.zero? ? errors : {})
     end
+    windows << window(seconds.length, drained, draining: true) if drained.any?
     histograms = Load::Result::HISTOGRAMS.to_h { |name| [name, Load::Histogram.new] }
     lag.each { |value| histograms[:lag].record(value) }
     length = seconds.length * 10**9
@@ -298,6 +299,14 @@ class TestLoadReports < Minitest::Test
     assert_equal %w[1000 700], Reports::Csv.render(bad).lines[1].split(",").values_at(3, 4)
     assert_equal ["good_rate>900: it is 850.0"], unmet("good_rate>900, good_rate<900", bad)
     refute_match(/^good/, Reports::Text.render(quiet))
+  end
+
+  # 200,000 octets in each of two seconds, and then as many from the drain.
+  def test_the_speed_leaves_out_the_drain
+    drained = result([[1] * 2000] * 2, drained: [1] * 2000)
+
+    assert_equal [600_000, 200_000.0], [drained.octets, drained.octet_rate]
+    assert_match(%r{^received    600 kB, 200 kB/s$}, Reports::Text.render(drained))
   end
 
   def entry(name, times, errors: {})

@@ -62,6 +62,13 @@ class TestLoadRun < Minitest::Test
     assert_in_delta 0.5, result.elapsed, 0.001
   end
 
+  # One response of the warm-up may arrive after its end.
+  def test_octets_of_the_warm_up_are_not_counted
+    result = load(requests: 5, warmup: 0.2, connections: 1)
+
+    assert_includes 5..6, result.octets.fdiv(Servers::ANSWER.bytesize)
+  end
+
   def test_requests_after_a_closed_warm_up
     assert_equal 50, load(requests: 50, warmup: 0.2, connections: 3).responses
   end

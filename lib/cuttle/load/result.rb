@@ -132,6 +132,11 @@ module Cuttle
         elapsed.positive? ? windows.reject(&:draining?).sum(&:good) / elapsed : 0.0
       end
 
+      # Octets received per second during the time in which requests were sent.
+      def octet_rate
+        elapsed.positive? ? windows.reject(&:draining?).sum(&:octets) / elapsed : 0.0
+      end
+
       # The number of right responses.
       def good
         Result.good(responses, errors)

@@ -41,11 +41,10 @@ module Cuttle
         def speed(result)
           mean = result.latency.mean / 1e6
           across = result.rate.positive? ? 1000 / result.rate : 0
-          speed = result.octets / 1024.0 / [result.elapsed, 1e-9].max
           table("Requests per second:" => format("%.2f [#/sec] (mean)", result.rate),
                 "Time per request:" => format("%.3f [ms] (mean)", mean)) << "\n" <<
             table("Time per request:" => format("%.3f [ms] (mean, across all concurrent requests)", across),
-                  "Transfer rate:" => format("%.2f [Kbytes/sec] received", speed))
+                  "Transfer rate:" => format("%.2f [Kbytes/sec] received", result.octet_rate / 1024))
         end
 
         def connection_times(result)

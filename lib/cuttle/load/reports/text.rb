@@ -50,11 +50,10 @@ module Cuttle
         end
 
         def totals(result)
-          speed = Units.size((result.octets / [result.elapsed, 1e-9].max).round)
           lines = ["rate        #{rate_line(result)}", *good_line(result),
                    "responses   #{Units.count(result.responses)} of #{Units.count(result.sent)} sent" \
                    "#{unfinished(result)}", *statuses_line(result),
-                   "received    #{Units.size(result.octets)}, #{speed}/s"]
+                   "received    #{Units.size(result.octets)}, #{Units.size(result.octet_rate.round)}/s"]
           if result.cpu_per_response
             lines << "client CPU  #{(result.client_cpu * 100).round}% of the busiest thread, " \
                      "#{Units.time(result.cpu_per_response)} a response"
