@@ -8,7 +8,7 @@ const struct request *mix_draw(const struct mix *mix, uint64_t number)
 	double share;
 
 	if (mix->in_order)
-		return &mix->requests[number % mix->count];
+		return &mix->requests[number / mix->turn % mix->count];
 	share = random_unit(random_at(mix->seed, number));
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

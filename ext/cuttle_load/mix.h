@@ -1,8 +1,9 @@
 /*
  * The requests of a run: their octets, and which one comes next.
  *
- * Law: request number n depends only on the seed and n, so a mix is the same for any number of threads. Every thread
- * reads a mix, and none changes it during a run. No Ruby.
+ * Law: request number n depends only on the seed and n, so a mix is the same for any number of threads. A mix in order
+ * is sent in its order by all threads together if a schedule orders their requests; otherwise each thread sends all of
+ * it, in its order. Every thread reads a mix, and none changes it during a run. No Ruby.
  */
 #ifndef CUTTLE_LOAD_MIX_H
 #define CUTTLE_LOAD_MIX_H
@@ -33,6 +34,7 @@ struct mix {
 	size_t count, entries;
 	uint64_t seed;
 	bool in_order; /* in turn instead of by weight */
+	size_t turn;   /* in order: so many consecutive numbers, one of each thread, mean the same request; 1 or more */
 };
 
 const struct request *mix_draw(const struct mix *mix, uint64_t number);

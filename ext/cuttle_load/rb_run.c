@@ -146,6 +146,12 @@ static void read_request(VALUE row, const struct mix *mix, struct request *reque
 	};
 }
 
+/* Whether the numbers of all threads' requests have the order of their times: those of a schedule that is not random. */
+static bool in_common(const struct plan *plan)
+{
+	return plan->open && !plan->shape.poisson;
+}
+
 static void read_mix(VALUE hash, struct generator *generator)
 {
 	VALUE rows = option(hash, "requests");
@@ -158,6 +164,7 @@ static void read_mix(VALUE hash, struct generator *generator)
 	generator->requests = xcalloc((size_t)RARRAY_LEN(rows), sizeof(*generator->requests));
 	mix->requests = generator->requests;
 	mix->in_order = RTEST(option(hash, "in_order"));
+	mix->turn = in_common(&generator->run.plan) ? 1 : generator->run.plan.parts;
 	mix->seed = NUM2ULL(option(hash, "seed"));
 	mix->entries = positive(hash, "entries");
 	for (at = 0; at < RARRAY_LEN(rows); at++) {

@@ -176,6 +176,32 @@ class TestLoadRequests < Minitest::Test
     end
   end
 
+  # What each connection of a closed loop with two threads and two connections sends.
+  def heard_by_two_threads(**options)
+    listener = TCPServer.new("127.0.0.1", 0)
+    heard = []
+    thread = Thread.new { loop { heard << Queue.new.tap { |paths| answer_apart(listener.accept, paths) } } }
+    Load.run("http://127.0.0.1:#{listener.local_address.ip_port}/", connections: 2, threads: 2, **options)
+    heard.map { |paths| Array.new(paths.length) { paths.pop } }.reject(&:empty?)
+  ensure
+    thread&.kill
+    listener&.close
+  end
+
+  def answer_apart(socket, paths)
+    Thread.new { answer(socket, paths) }
+  end
+
+  def test_each_thread_of_a_closed_loop_sends_a_whole_har
+    requests = %w[/1 /2].map { |path| { "method" => "GET", "url" => "http://127.0.0.1#{path}", "headers" => [] } }
+    in_file(har(*requests)) do |path|
+      heard = heard_by_two_threads(har: path, requests: 40)
+
+      assert_equal 40, heard.sum(&:length)
+      heard.each { |paths| assert_equal %w[/1 /2].cycle.first(paths.length), paths }
+    end
+  end
+
   def test_targets
     assert_equal ["h", 80, "/", "h", false],
                  Load::Target.new("http://h").then { |t| [t.host, t.port, t.path, t.authority, t.tls?] }
