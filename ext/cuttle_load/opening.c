@@ -37,7 +37,10 @@ static void handshake(struct worker *worker, struct connection *connection)
 {
 	char error[sizeof(worker->stats->tls_error)] = "";
 
-	switch (tls_handshake(connection->tls, error, sizeof(error))) {
+	int result = tls_handshake(connection->tls, error, sizeof(error));
+
+	worker->now = clock_now(); /* its computations take time */
+	switch (result) {
 	case 1:
 		stand(worker, connection);
 		return;
@@ -69,10 +72,10 @@ static void connected(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* Connects, for the connection's flight. */
+/* Connects, for the connection's flight. Reads the clock, because others may have been opened since it was read. */
 void connection_dial(struct worker *worker, struct connection *connection)
 {
-	connection->opened = worker->now;
+	connection->opened = worker->now = clock_now();
 	connection->descriptor = transport_connect(worker->plan);
 	if (connection->descriptor < 0) {
 		refuse_connect(worker, connection, errno);

@@ -146,7 +146,8 @@ static void read_request(VALUE row, const struct mix *mix, struct request *reque
 	};
 }
 
-/* Whether the numbers of all threads' requests have the order of their times: those of a schedule that is not random. */
+/* Whether the numbers of all threads' requests have the order of their times: those of a schedule that is not random.
+ */
 static bool in_common(const struct plan *plan)
 {
 	return plan->open && !plan->shape.poisson;

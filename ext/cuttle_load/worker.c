@@ -28,14 +28,24 @@ void delay(struct delay_queue *queue, struct connection *connection, int64_t due
 	queue->last = connection;
 }
 
+static bool is_due(const struct delay_queue *queue, int64_t now)
+{
+	return queue->first && queue->first->due <= now;
+}
+
+/* Resumes what is due. Each system call takes time, so the next connection's request has a later time. */
 static void resume_due(struct worker *worker, struct delay_queue *queue)
 {
-	while (queue->first && queue->first->due <= worker->now) {
+	int64_t begun = worker->now;
+
+	while (is_due(queue, begun)) {
 		struct connection *connection = queue->first;
 
 		queue->first = connection->next;
 		connection->queued = false;
 		connection_resume(worker, connection);
+		if (is_due(queue, begun))
+			worker->now = clock_now();
 	}
 }
 
@@ -127,9 +137,13 @@ static void send_on(struct worker *worker, struct connection **list, int64_t int
 		connection_open(worker, connection, intended, false);
 }
 
+/* Sends the requests that are due. Each takes time, so the next one is later by that. Those that become due meanwhile
+ * are left to the next call, because events must be handled too. */
 static void dispatch(struct worker *worker)
 {
-	while (worker->next <= worker->now) {
+	int64_t begun = worker->now;
+
+	while (worker->next <= begun) {
 		int64_t intended = worker->next;
 
 		if (gave_up(worker))
@@ -140,6 +154,8 @@ static void dispatch(struct worker *worker)
 			return;
 		next_arrival(worker);
 		send_on(worker, worker->idle ? &worker->idle : &worker->closed, intended);
+		if (worker->next <= begun)
+			worker->now = clock_now();
 	}
 }
 
@@ -257,6 +273,7 @@ static void begin(struct worker *worker)
 		struct connection *connection = worker->closed;
 
 		worker->closed = connection->next;
+		worker->now = clock_now();
 		connection_open(worker, connection, worker->now, fresh);
 	}
 	worker->closed = NULL;

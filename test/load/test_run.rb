@@ -40,6 +40,14 @@ class TestLoadRun < Minitest::Test
     eventually("495 to 505 a second") { load(rate: 500, duration: 1).rate.between?(495, 505) }
   end
 
+  # The sends before each one are part of its lag.
+  def test_requests_of_one_moment_are_sent_one_after_the_other
+    result = load(trace: [0.0] * 200, connections: 200)
+
+    assert_equal 200, result.responses
+    assert_operator result.lag.pairs.length / 2, :>, 20
+  end
+
   def test_an_open_loop_of_a_number
     assert_equal [30, 30], load(rate: 200, requests: 30).then { |result| [result.offered, result.responses] }
   end
