@@ -385,6 +385,7 @@ static VALUE window_to_ruby(const struct window *window)
 	set(hash, "sent", ULL2NUM(window->sent));
 	set(hash, "responses", ULL2NUM(window->responses));
 	set(hash, "octets", ULL2NUM(window->octets));
+	set(hash, "abandoned", ULL2NUM(window->abandoned));
 	set(hash, "errors", failures_to_ruby(window->failures));
 	set(hash, "latency", window_histogram(window));
 	return hash;

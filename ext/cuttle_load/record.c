@@ -77,11 +77,29 @@ void record_response(struct worker *worker, const struct connection *connection,
 		stats->late_responses++;
 }
 
+/* Records a timeout with the time waited so far, because the request took at least that long. */
+static void record_timeout(struct worker *worker, const struct request *request, int64_t intended)
+{
+	count_failure(worker, request, FAILURE_TIMEOUT);
+	record_time(worker->stats, request, worker->now - intended);
+}
+
+/* Records a request that timed out before a connection could send it. */
+void record_abandoned(struct worker *worker, const struct request *request, int64_t intended)
+{
+	if (!counts(worker, intended))
+		return;
+	worker->stats->current.abandoned++;
+	record_timeout(worker, request, intended);
+}
+
 void record_failure(struct worker *worker, const struct flight *flight, enum failure failure)
 {
+	if (!counts(worker, flight->intended))
+		return;
 	if (failure == FAILURE_TIMEOUT)
 		record_timeout(worker, flight->request, flight->intended);
-	else if (counts(worker, flight->intended))
+	else
 		count_failure(worker, flight->request, failure);
 }
 
@@ -90,15 +108,6 @@ void record_stray(struct worker *worker, enum failure failure)
 {
 	if (worker->measuring)
 		count_failure(worker, NULL, failure);
-}
-
-/* Records a timeout with the time waited so far, because the request took at least that long. */
-void record_timeout(struct worker *worker, const struct request *request, int64_t intended)
-{
-	if (!counts(worker, intended))
-		return;
-	count_failure(worker, request, FAILURE_TIMEOUT);
-	record_time(worker->stats, request, worker->now - intended);
 }
 
 void record_sent(struct worker *worker, int64_t intended)

@@ -25,6 +25,7 @@ struct window {
 	int64_t begin, end; /* ns since measuring began */
 	bool draining;      /* after the last request was sent: only responses still arrive */
 	uint64_t sent, responses, octets;
+	uint64_t abandoned; /* requests that timed out before a connection could send them */
 	uint64_t failures[FAILURES];
 	uint64_t count, clipped;
 	int64_t min, max, sum;

@@ -120,7 +120,7 @@ static bool gave_up(struct worker *worker)
 	if (worker->now - worker->next < worker->plan->timeout)
 		return false;
 	if (claim_arrival(worker)) {
-		record_timeout(worker, worker_draw(worker), worker->next);
+		record_abandoned(worker, worker_draw(worker), worker->next);
 		next_arrival(worker);
 	}
 	return true;

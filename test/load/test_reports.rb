@@ -18,18 +18,21 @@ class TestLoadReports < Minitest::Test
   OPEN = { "loop" => "open", "load" => "1,000/s",
            "schedule" => { "name" => "constant", "pieces" => [[nil, 1000, 1000]], "poisson" => false } }.freeze
 
-  def window(second, latencies, errors: {}, draining: false)
+  # lost: requests without a response.
+  def window(second, latencies, errors: {}, draining: false, lost: 0)
     histogram = latencies.each_with_object(Load::Histogram.new) { |value, sum| sum.record(value) }
-    Load::Window.new(from: second * 10**9, to: (second + 1) * 10**9, draining: draining, sent: latencies.length,
+    Load::Window.new(from: second * 10**9, to: (second + 1) * 10**9, draining: draining,
+                     sent: latencies.length + lost,
                      responses: latencies.length, octets: 100 * latencies.length, errors: NO_ERRORS.merge(errors),
                      latency: Load::Histograms.to_h(histogram))
   end
 
   # seconds: for each the latencies of its responses, in nanoseconds. drained: those after the sending ended.
+  # The errors, and the lost requests, are those of the first second.
   def result(seconds, settings: {}, errors: {}, lag: [], cpu: 0.1, gaps: [], opened: 1, interrupted: false,
-             waited: 0, drained: [], **rest)
+             waited: 0, drained: [], lost: 0, **rest)
     windows = seconds.each_with_index.map do |latencies, second|
-      window(second, latencies, errors: second.zero? ? errors : {})
+      window(second, latencies, **(second.zero? ? { errors: errors, lost: lost } : {}))
     end
     windows << window(seconds.length, drained, draining: true) if drained.any?
     histograms = Load::Result::HISTOGRAMS.to_h { |name| [name, Load::Histogram.new] }
@@ -82,7 +85,7 @@ class TestLoadReports < Minitest::Test
 
     assert_equal :errors, mark.name
     assert_match(/1,000 of 1,000 requests failed \(100%\); their responses are in the rate/, mark.text)
-    lost = result([[1_000_000] * 1000], errors: { reset: 1 }).marks.first
+    lost = result([[1_000_000] * 1000], errors: { reset: 1 }, lost: 1).marks.first
     assert_match(/1 of 1,001 requests failed \(0\.0999%\)\z/, lost.text)
   end
 

@@ -135,6 +135,19 @@ class TestLoadRun < Minitest::Test
     assert_equal 30, result.latency.count
   end
 
+  # The schedule asked for each request, sent or not.
+  def test_requests_that_could_not_be_sent_are_requests
+    result = load(:silent, trace: [0.0] * 30, connections: 2, timeout: 0.2)
+    text = Load::Reports::Text.render(result)
+
+    assert_equal [30, 2, 28, 30, 30],
+                 [result.offered, result.sent, result.abandoned, result.arrivals, result.errors[:timeout]]
+    assert_empty Load::Assertions.new("errors=100%, timeout=100%").failures(result)
+    assert_match(/errors: 30 of 30 requests failed \(100%\)/, text)
+    assert_match(/^responses   0 of 2 sent, 28 timed out before they could be sent$/, text)
+    assert_match(/>30<.*>100%</, Load::Reports::Html.render(result))
+  end
+
   def test_each_fault_is_counted_as_what_it_is
     Load::SelfTest::FAULTS.each do |kind, error|
       [{}, { rate: 200 }, { keep_alive: false }].each do |options|

@@ -9,14 +9,14 @@ module Cuttle
     # Metrics: p50, p99.9 … (any percentile), min, mean, sd, max: times, of the response times, or of another histogram
     # with its name as a prefix (service.p99, lag.p99, connect.max, first_byte.p50, transfer.p50); rate (responses per
     # second), good_rate (responses without an error per second), responses, errors, and each class of error. The value
-    # for errors may be a percentage of the requests sent.
+    # for errors may be a percentage of the requests (Result#arrivals).
     class Assertions
       OPERATORS = { "<=" => :<=, ">=" => :>=, "!=" => :!=, "==" => :==, "<" => :<, ">" => :>, "=" => :== }.freeze
       PATTERN = /\A\s*([a-z_0-9.]+)\s*(<=|>=|!=|==|<|>|=)\s*(\S.*?)\s*\z/
       TIMES = { "min" => :min, "mean" => :mean, "sd" => :deviation, "max" => :max }.freeze
       COUNTS = %w[rate good_rate responses errors].freeze
 
-      # One condition. value: nanoseconds or a number; if share is true, a share of the requests sent.
+      # One condition. value: nanoseconds or a number; if share is true, a share of the requests.
       Assertion = Struct.new(:text, :metric, :operator, :value, :share)
 
       # Raises UsageError.
@@ -93,7 +93,7 @@ module Cuttle
         count = assertion.metric == "errors" ? result.failures : result.errors.fetch(assertion.metric.to_sym)
         return count unless assertion.share
 
-        count.fdiv(result.sent) if result.sent.positive?
+        count.fdiv(result.arrivals) if result.arrivals.positive?
       end
 
       def time(result, name, figure)

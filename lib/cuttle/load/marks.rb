@@ -37,9 +37,8 @@ module Cuttle
       def errors(result)
         return if result.failures.zero?
 
-        all = result.failures + result.good
-        "errors: #{Units.count(result.failures)} of #{Units.plural(all, "request")} failed " \
-          "(#{share(result.failures, all)})#{wrong(result)}"
+        "errors: #{Units.count(result.failures)} of #{Units.plural(result.arrivals, "request")} failed " \
+          "(#{share(result.failures, result.arrivals)})#{wrong(result)}"
       end
 
       # Wrong responses distort the figures, because servers often answer errors fast.

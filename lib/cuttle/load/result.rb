@@ -145,8 +145,13 @@ module Cuttle
       # Requests that the schedule asked for, or nil in a closed loop.
       attr_reader :offered
 
-      %i[sent responses octets].each do |name|
+      Window::COUNTERS.each do |name|
         define_method(name) { windows.sum { |window| window.public_send(name) } }
+      end
+
+      # Requests that were sent, or were meant to be sent until they timed out. Shares of errors are shares of these.
+      def arrivals
+        sent + abandoned
       end
 
       # { connect: 0, … }
@@ -221,7 +226,7 @@ module Cuttle
       def count_offered
         return unless open?
 
-        return sent if settings.dig("schedule", "name") == "trace"
+        return arrivals if settings.dig("schedule", "name") == "trace"
         return settings["requests"] unless interrupted? || ended_by_time?
 
         Schedules.load(settings["schedule"]).offered(elapsed).round

@@ -6,7 +6,8 @@ module Cuttle
     # the measurement. draining: after the last request was sent. part: in the form of Run#windows, with times in
     # nanoseconds.
     class Window
-      COUNTERS = %i[sent responses octets].freeze
+      # abandoned: requests that timed out before a connection could send them.
+      COUNTERS = %i[sent responses octets abandoned].freeze
 
       attr_reader :part
 
@@ -18,7 +19,7 @@ module Cuttle
         latency = parts.each_with_object(Histogram.new) { |part, sum| Histograms.fill(sum, part[:latency]) }
         new(from: parts.map { |part| part[:from] }.min, to: parts.map { |part| part[:to] }.max,
             draining: parts.first[:draining], errors: errors, latency: Histograms.to_h(latency),
-            **COUNTERS.to_h { |name| [name, parts.sum { |part| part[name] }] })
+            **COUNTERS.to_h { |name| [name, parts.sum { |part| part.fetch(name, 0) }] })
       end
 
       # From to_h.
@@ -41,7 +42,7 @@ module Cuttle
         part[:to] / 1e9
       end
 
-      COUNTERS.each { |name| define_method(name) { part[name] } }
+      COUNTERS.each { |name| define_method(name) { part.fetch(name, 0) } }
 
       def draining?
         part[:draining]
@@ -87,7 +88,7 @@ module Cuttle
 
       def to_h
         { "from" => from, "to" => to, "draining" => draining?, "sent" => sent, "responses" => responses,
-          "octets" => octets, "errors" => errors.transform_keys(&:to_s),
+          "octets" => octets, "abandoned" => abandoned, "errors" => errors.transform_keys(&:to_s),
           "latency" => part[:latency].transform_keys(&:to_s) }
       end
     end

@@ -54,6 +54,9 @@ module Cuttle
 
         TABLE = [
           counter("requests_sent", "Requests that were sent.") { |it| [[{}, it.sent]] },
+          counter("requests_abandoned", "Requests that timed out before they could be sent.") do |it|
+            [[{}, it.abandoned]]
+          end,
           counter("responses", "Complete responses.") do |it|
             it.statuses.map { |status, count| [{ status: status }, count] }
           end,

@@ -52,7 +52,7 @@ module Cuttle
         def totals(result)
           lines = ["rate        #{rate_line(result)}", *good_line(result),
                    "responses   #{Units.count(result.responses)} of #{Units.count(result.sent)} sent" \
-                   "#{unfinished(result)}", *statuses_line(result),
+                   "#{abandoned(result)}#{unfinished(result)}", *statuses_line(result),
                    "received    #{Units.size(result.octets)}, #{Units.size(result.octet_rate.round)}/s"]
           if result.cpu_per_response
             lines << "client CPU  #{(result.client_cpu * 100).round}% of the busiest thread, " \
@@ -79,6 +79,10 @@ module Cuttle
         def statuses_line(result)
           counts = result.statuses.map { |status, count| "#{Units.count(count)} × #{status}" }
           "statuses    #{counts.join(", ")}" if counts.any?
+        end
+
+        def abandoned(result)
+          ", #{Units.count(result.abandoned)} timed out before they could be sent" if result.abandoned.positive?
         end
 
         def unfinished(result)

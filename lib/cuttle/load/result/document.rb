@@ -9,8 +9,9 @@ module Cuttle
           {
             "schema" => SCHEMA, "started_at" => started_at.utc.iso8601(3), "interrupted" => interrupted?,
             "settings" => settings, "environment" => environment, "elapsed" => elapsed, "offered" => offered,
-            "sent" => sent, "responses" => responses, "octets" => octets, "rate" => rate, "octet_rate" => octet_rate,
-            "good" => good, "good_rate" => good_rate, "opened" => opened, "unfinished" => unfinished,
+            "sent" => sent, "abandoned" => abandoned, "responses" => responses, "octets" => octets, "rate" => rate,
+            "octet_rate" => octet_rate, "good" => good, "good_rate" => good_rate, "opened" => opened,
+            "unfinished" => unfinished,
             "statuses" => statuses.transform_keys(&:to_s), "errors" => errors.transform_keys(&:to_s),
             "summary" => summary, "entries" => entries.map { |entry| entry_of(entry) },
             "client" => { "cpu" => client_cpu, "cpu_per_response" => cpu_per_response, "waiting" => waiting,

@@ -37,7 +37,7 @@ module Cuttle
           def answers(result)
             statuses = result.statuses.map { |status, count| [status.to_s, *shares(count, result.responses)] }
             errors = result.errors.select { |_, count| count.positive? }
-                           .map { |name, count| [Text::ERRORS.fetch(name), *shares(count, result.sent)] }
+                           .map { |name, count| [Text::ERRORS.fetch(name), *shares(count, result.arrivals)] }
             safe((table("Responses by status", %w[status responses share], statuses) if statuses.any?),
                  errors.any? ? table("Errors", %w[error requests share], errors) : tag(:p, "There were no errors."))
           end
