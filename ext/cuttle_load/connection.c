@@ -343,6 +343,13 @@ static void drop(struct worker *worker, struct connection *connection)
 	go_on_closed(worker, connection, false);
 }
 
+/* Whether a response that the connection's end delimits is complete: over TLS, only with an announced end (RFC 9112,
+ * 9.8). */
+static bool delimited(const struct connection *connection)
+{
+	return !connection->tls || tls_announced(connection->tls);
+}
+
 static void ended(struct worker *worker, struct connection *connection)
 {
 	if (connection->count == 0) {
@@ -351,7 +358,10 @@ static void ended(struct worker *worker, struct connection *connection)
 	}
 	switch (response_end(&connection->response)) {
 	case RESPONSE_END_DONE:
-		complete(worker, connection, 0);
+		if (delimited(connection))
+			complete(worker, connection, 0);
+		else
+			connection_fail(worker, connection, FAILURE_EARLY_CLOSE);
 		return;
 	case RESPONSE_END_SHORT:
 		connection_fail(worker, connection, FAILURE_LENGTH);

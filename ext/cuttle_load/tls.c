@@ -51,9 +51,6 @@ struct tls *tls_new(const char *host, bool verify, const char *authorities, char
 	SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 					       SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_session_cache_mode(tls->context, SSL_SESS_CACHE_OFF);
-#ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
-	SSL_CTX_set_options(tls->context, SSL_OP_IGNORE_UNEXPECTED_EOF); /* HTTP's framing shows a cut response */
-#endif
 	if (trust(tls, authorities))
 		return tls;
 	explain(error, error_size, "certificate authorities can't be read");
@@ -133,16 +130,31 @@ int tls_handshake(struct tls_session *session, char *error, size_t error_size)
 	return -1;
 }
 
-/* Translates a failed SSL call into errno. */
+/* Whether an SSL call failed because the connection ended without a close_notify. OpenSSL 1.1.1 has no reason for that:
+ * it reports a failed system call that set no errno. */
+static bool ended_unannounced(int why)
+{
+#ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
+	if (why == SSL_ERROR_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+		return true;
+#endif
+	return why == SSL_ERROR_SYSCALL && errno == 0;
+}
+
+/* Translates a failed SSL call into read(2)'s or write(2)'s result. */
 static ssize_t outcome(SSL *ssl, int result)
 {
 	int why = SSL_get_error(ssl, result);
 
 	if (why == SSL_ERROR_ZERO_RETURN)
 		return 0;
+	if (ended_unannounced(why)) {
+		ERR_clear_error();
+		return 0;
+	}
 	if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE)
 		errno = EAGAIN;
-	else if (why != SSL_ERROR_SYSCALL || errno == 0)
+	else if (why != SSL_ERROR_SYSCALL)
 		errno = ECONNRESET;
 	ERR_clear_error();
 	return -1;
@@ -156,6 +168,11 @@ ssize_t tls_read(struct tls_session *session, void *buffer, size_t size)
 	errno = 0;
 	result = SSL_read_ex((SSL *)session, buffer, size, &got);
 	return result == 1 ? (ssize_t)got : outcome((SSL *)session, result);
+}
+
+bool tls_announced(const struct tls_session *session)
+{
+	return SSL_get_shutdown((const SSL *)session) & SSL_RECEIVED_SHUTDOWN;
 }
 
 ssize_t tls_write(struct tls_session *session, const void *octets, size_t length)
@@ -205,6 +222,11 @@ ssize_t tls_read(struct tls_session *session, void *buffer, size_t size)
 {
 	errno = ENOTSUP;
 	return -1;
+}
+
+bool tls_announced(const struct tls_session *session)
+{
+	return false;
 }
 
 ssize_t tls_write(struct tls_session *session, const void *octets, size_t length)

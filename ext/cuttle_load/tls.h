@@ -27,6 +27,10 @@ void tls_close(struct tls_session *session);
 /* Returns 1 when done, 0 to call again later, -1 on failure, with the reason in +error+. */
 int tls_handshake(struct tls_session *session, char *error, size_t error_size);
 ssize_t tls_read(struct tls_session *session, void *buffer, size_t size);
+
+/* Whether the peer announced its end (close_notify). Otherwise, after a read of 0 octets, the data may have been cut. */
+bool tls_announced(const struct tls_session *session);
+
 ssize_t tls_write(struct tls_session *session, const void *octets, size_t length);
 
 #endif

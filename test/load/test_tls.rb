@@ -29,14 +29,15 @@ class TestLoadTls < Minitest::Test
     certificate.sign(key, "SHA256")
   end
 
-  # Yields the port of a server that answers +answer+ to whatever it reads.
-  def serving(answer = Load::TestServers::ANSWER)
+  # Yields the port of a server that answers +answer+ to whatever it reads. +ending+: how it then ends the connection,
+  # called with the SSLSocket; nil: not at all.
+  def serving(answer = Load::TestServers::ANSWER, ending: nil)
     context = OpenSSL::SSL::SSLContext.new
     context.cert = @certificate
     context.key = @key
     listener = TCPServer.new("127.0.0.1", 0)
     threads = []
-    acceptor = Thread.new { loop { threads << serve(listener.accept, context, answer) } }
+    acceptor = Thread.new { loop { threads << serve(listener.accept, context, answer, ending) } }
     yield listener.local_address.ip_port
   ensure
     acceptor&.kill
@@ -44,12 +45,15 @@ class TestLoadTls < Minitest::Test
     listener&.close
   end
 
-  def serve(socket, context, answer)
+  def serve(socket, context, answer, ending)
     Thread.new do
       ssl = OpenSSL::SSL::SSLSocket.new(socket, context)
       ssl.sync_close = true
       ssl.accept
-      ssl.write(answer) while ssl.readpartial(10_000)
+      while ssl.readpartial(10_000)
+        ssl.write(answer)
+        break ending.call(ssl) if ending
+      end
     rescue OpenSSL::SSL::SSLError, SystemCallError, EOFError
       ssl&.close
     end
@@ -108,6 +112,30 @@ body: "y" * 8000)
 
       assert_equal [25, 25], [result.responses, result.opened]
     end
+  end
+
+  CUT = ->(ssl) { ssl.io.close }
+  TO_THE_END = "HTTP/1.1 200 OK\r\n\r\nHello"
+
+  def errors_of(answer, ending)
+    serving(answer, ending: ending) do |port|
+      result = Load.run("https://127.0.0.1:#{port}/", requests: 4, connections: 1, insecure: true)
+      result.errors.select { |_, count| count.positive? }
+    end
+  end
+
+  # Somebody else may have ended the connection (RFC 9112, 9.8).
+  def test_a_body_to_the_end_needs_an_announced_end
+    assert_equal({ early_close: 4 }, errors_of(TO_THE_END, CUT))
+    assert_equal({}, errors_of(TO_THE_END, :close.to_proc))
+  end
+
+  def test_an_end_without_an_announcement
+    head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"
+
+    assert_equal({}, errors_of("#{head}Connection: close\r\n\r\nHello", CUT))
+    assert_equal({ length: 4 }, errors_of("#{head}\r\nHel", CUT))
+    assert_equal({ early_close: 4 }, errors_of(head, CUT))
   end
 
   def test_certificates_are_checked
