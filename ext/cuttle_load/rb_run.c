@@ -477,6 +477,7 @@ static VALUE figures(VALUE self, VALUE thread)
 	set(hash, "wall", LL2NUM(stats->wall));
 	set(hash, "waited", stats->waited < 0 ? Qnil : LL2NUM(stats->waited));
 	set(hash, "gaps", gaps_to_ruby(stats));
+	set(hash, "full", stats->full ? Qtrue : Qfalse);
 	set(hash, "connect_error", INT2NUM(stats->connect_error));
 	set(hash, "tls_error", rb_str_new_cstr(stats->tls_error));
 	set(hash, "sample", rb_str_new(stats->sample, (long)stats->sample_length));

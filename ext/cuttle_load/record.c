@@ -110,6 +110,13 @@ void record_stray(struct worker *worker, enum failure failure)
 		count_failure(worker, NULL, failure);
 }
 
+/* Records that an arrival had to wait because all connections were in use. */
+void record_full(struct worker *worker, int64_t intended)
+{
+	if (counts(worker, intended))
+		worker->stats->full = true;
+}
+
 void record_sent(struct worker *worker, int64_t intended)
 {
 	struct stats *stats = worker->stats;

@@ -73,6 +73,7 @@ struct stats {
 	int64_t last_response;       /* when it arrived, ns since measuring began */
 	int64_t cpu, wall;           /* ns while measuring; cpu excludes waiting */
 	int64_t waited;              /* ns while measuring that the thread could run and had no core; -1: unknown */
+	bool full;                   /* an arrival had to wait because all connections were in use */
 	int connect_error;           /* the first errno */
 	int64_t gap_begin;           /* time of the last response, or at which the thread began to await one */
 	struct gap gaps[GAPS];

@@ -28,7 +28,7 @@ void tls_close(struct tls_session *session);
 int tls_handshake(struct tls_session *session, char *error, size_t error_size);
 ssize_t tls_read(struct tls_session *session, void *buffer, size_t size);
 
-/* Whether the peer announced its end (close_notify). Otherwise, after a read of 0 octets, the data may have been cut. */
+/* Whether the peer announced its end (close_notify). Otherwise, after a read of 0 octets, data may be missing. */
 bool tls_announced(const struct tls_session *session);
 
 ssize_t tls_write(struct tls_session *session, const void *octets, size_t length);

@@ -148,8 +148,10 @@ static void dispatch(struct worker *worker)
 
 		if (gave_up(worker))
 			continue;
-		if (!can_send(worker))
+		if (!can_send(worker)) {
+			record_full(worker, intended);
 			return;
+		}
 		if (!claim_arrival(worker))
 			return;
 		next_arrival(worker);

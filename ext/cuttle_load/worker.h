@@ -121,6 +121,7 @@ void record_response(struct worker *worker, const struct connection *connection,
 void record_failure(struct worker *worker, const struct flight *flight, enum failure failure);
 void record_stray(struct worker *worker, enum failure failure);
 void record_abandoned(struct worker *worker, const struct request *request, int64_t intended);
+void record_full(struct worker *worker, int64_t intended);
 void record_sent(struct worker *worker, int64_t intended);
 void record_connect(struct worker *worker, const struct connection *connection);
 void record_windows(struct worker *worker);

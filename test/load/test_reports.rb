@@ -30,7 +30,7 @@ class TestLoadReports < Minitest::Test
   # seconds: for each the latencies of its responses, in nanoseconds. drained: those after the sending ended.
   # The errors, and the lost requests, are those of the first second.
   def result(seconds, settings: {}, errors: {}, lag: [], cpu: 0.1, gaps: [], opened: 1, interrupted: false,
-             waited: 0, drained: [], lost: 0, **rest)
+             waited: 0, drained: [], lost: 0, full: false, **rest)
     windows = seconds.each_with_index.map do |latencies, second|
       window(second, latencies, **(second.zero? ? { errors: errors, lost: lost } : {}))
     end
@@ -44,7 +44,7 @@ class TestLoadReports < Minitest::Test
       **rest,
       threads: [{ cpu: (cpu * length).round, wall: length, waited: waited && (waited * length).round,
                   gaps: gaps, last_response: length, opened: opened,
-                  unfinished: 0, late: 0 }]
+                  unfinished: 0, late: 0, full: full }]
     )
   end
 
@@ -106,10 +106,18 @@ class TestLoadReports < Minitest::Test
     assert_equal [:lag], marks([[1_000_000] * 1000], settings: OPEN, lag: [60_000] * 1000)
   end
 
+  # That all were opened once says nothing: a server may have closed them, one after the other.
   def test_marks_name_a_cap_on_connections_where_it_matters
-    marks = result([[1_000_000] * 1000], settings: OPEN, lag: [5_000_000] * 1000, opened: 4).marks
+    full = late_result(full: true)
 
-    assert(marks.all? { |mark| mark.text.include?("all 4 connections were in use") })
+    assert(full.all? { |text| text.include?("all 4 connections were in use") })
+    assert(late_result(opened: 400).none? { |text| text.include?("in use") })
+    assert_includes late_result(full: true, settings: OPEN.merge("threads" => 2)).first,
+                    "all connections of a thread were in use (4 of all threads)"
+  end
+
+  def late_result(**options)
+    result([[1_000_000] * 1000], settings: OPEN, lag: [5_000_000] * 1000, **options).marks.map(&:text)
   end
 
   def test_freezes

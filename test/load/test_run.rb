@@ -127,6 +127,12 @@ class TestLoadRun < Minitest::Test
     end
   end
 
+  def test_whether_all_connections_were_in_use
+    assert_predicate load(trace: [0.0] * 3, connections: 2), :full?
+    refute_predicate load(trace: [0.0] * 3, connections: 3), :full?
+    refute_predicate load(requests: 20, connections: 2, keep_alive: false), :full?
+  end
+
   # A request that never got a connection waited too.
   def test_requests_that_could_not_be_sent_time_out
     result = load(:silent, rate: 100, duration: 0.3, connections: 2, timeout: 0.2)

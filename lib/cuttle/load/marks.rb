@@ -113,11 +113,12 @@ module Cuttle
       end
 
       def full(result)
-        "; all #{result.settings["connections"]} connections were in use, see -c" if all_in_use?(result)
-      end
+        return unless result.full?
 
-      def all_in_use?(result)
-        result.opened >= result.settings["connections"]
+        connections, threads = result.settings.values_at("connections", "threads")
+        return "; all connections of a thread were in use (#{connections} of all threads), see -c" if threads > 1
+
+        "; all #{Units.plural(connections, "connection")} were in use, see -c"
       end
 
       # Compares the last third of the run with the first. It does not apply to loads that change.

@@ -19,7 +19,7 @@ module Cuttle
       # Histograms in addition to the response times, which are in the windows: service times, send lag, and the parts
       # of a response.
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
-      THREAD = %i[cpu wall waited last_response opened unfinished late gaps connect_error].freeze
+      THREAD = %i[cpu wall waited last_response opened unfinished late gaps full connect_error].freeze
       PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
 
       # statuses: { 200 => responses }. entries: an Entry for each name of the requests; none if all have one name.
@@ -170,6 +170,11 @@ module Cuttle
 
       def opened
         threads.sum { |thread| thread[:opened] }
+      end
+
+      # Whether a request had to wait because all connections of its thread were in use.
+      def full?
+        threads.any? { |thread| thread[:full] }
       end
 
       # Nanoseconds, or nil (see Histograms.percentile).
