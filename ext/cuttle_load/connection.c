@@ -70,10 +70,20 @@ static void pop_flight(struct worker *worker, struct connection *connection)
 		await(connection, &connection->flights[connection->first]);
 }
 
+/* A flight behind the one that timed out may have time left: then only its connection was given up. */
+static enum failure own_failure(const struct worker *worker, const struct flight *flight, enum failure failure)
+{
+	bool in_time = worker->now - flight->intended < worker->plan->timeout;
+
+	return failure == FAILURE_TIMEOUT && in_time ? FAILURE_DROPPED : failure;
+}
+
 static void fail_flights(struct worker *worker, struct connection *connection, enum failure failure)
 {
 	while (connection->count) {
-		record_failure(worker, &connection->flights[connection->first], failure);
+		const struct flight *flight = &connection->flights[connection->first];
+
+		record_failure(worker, flight, own_failure(worker, flight, failure));
 		pop_flight(worker, connection);
 	}
 }

@@ -348,7 +348,7 @@ static VALUE failures_to_ruby(const uint64_t *failures)
 {
 	static const char *const NAMES[FAILURES] = {
 		"connect",    "reset",      "early_close",       "timeout", "malformed", "length",
-		"status_4xx", "status_5xx", "status_unexpected", "check",   "redirect",
+		"status_4xx", "status_5xx", "status_unexpected", "check",   "redirect",  "dropped",
 	};
 	VALUE hash = rb_hash_new();
 	size_t at;

@@ -127,6 +127,14 @@ class TestLoadRun < Minitest::Test
     end
   end
 
+  # Four requests begin together. The fifth is sent after the first response, and has half of its time left.
+  def test_requests_behind_a_timeout_are_no_timeouts
+    result = load(server: { delays: [0.5, 60] }, requests: 5, pipeline: 4, connections: 1, timeout: 1)
+
+    assert_equal [1, 3, 1], [result.responses, result.errors[:timeout], result.errors[:dropped]]
+    assert_equal [4, 4], [result.latency.count, result.failures]
+  end
+
   def test_whether_all_connections_were_in_use
     assert_predicate load(trace: [0.0] * 3, connections: 2), :full?
     refute_predicate load(trace: [0.0] * 3, connections: 3), :full?

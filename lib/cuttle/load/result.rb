@@ -13,7 +13,7 @@ module Cuttle
 
       SCHEMA = "cuttle-load/1"
       ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected check
-                  redirect].freeze
+                  redirect dropped].freeze
       # The errors of responses that arrived but are wrong.
       WRONG = %i[status_4xx status_5xx status_unexpected check redirect].freeze
       # Histograms in addition to the response times, which are in the windows: service times, send lag, and the parts

@@ -32,7 +32,7 @@ module Cuttle
         end
 
         def failures(errors)
-          receive = errors.values_at(:reset, :early_close, :timeout).sum
+          receive = errors.values_at(:reset, :early_close, :timeout, :dropped).sum
           exceptions = errors.values_at(:malformed, *Result::WRONG).sum
           "\n   (Connect: #{errors[:connect]}, Receive: #{receive}, Length: #{errors[:length]}, " \
             "Exceptions: #{exceptions})"

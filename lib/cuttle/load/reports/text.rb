@@ -14,7 +14,8 @@ module Cuttle
           connect: "could not connect", reset: "connection reset", early_close: "closed too early",
           timeout: "timed out", malformed: "malformed response", length: "body length mismatch",
           status_4xx: "status 4xx", status_5xx: "status 5xx", status_unexpected: "unexpected status",
-          check: "failed check", redirect: "too many redirects"
+          check: "failed check", redirect: "too many redirects",
+          dropped: "behind a timeout"
         }.freeze
         ENTRY = [50, 90, 95, 99].freeze # percentiles by name
         ENTRY_COLUMNS = ["responses", "errors", *ENTRY.map { |percentile| "p#{percentile}" }, "mean", "max"].freeze
