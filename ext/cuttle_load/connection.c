@@ -12,13 +12,6 @@
 
 #define PIECES 64
 
-static struct flight *flight_at(const struct worker *worker, struct connection *connection, size_t place)
-{
-	size_t at = connection->first + place;
-
-	return &connection->flights[at >= worker->plan->pipeline ? at - worker->plan->pipeline : at];
-}
-
 /* --- flights --- */
 
 /* Lets a session choose a request and compose what is sent. */

@@ -471,6 +471,8 @@ static VALUE figures(VALUE self, VALUE thread)
 	set(hash, "entries", entries_to_ruby(stats));
 	set(hash, "opened", ULL2NUM(stats->opened));
 	set(hash, "unfinished", ULL2NUM(stats->unfinished));
+	set(hash, "overdue", ULL2NUM(stats->overdue));
+	set(hash, "longest_wait", LL2NUM(stats->longest_wait));
 	set(hash, "late", ULL2NUM(stats->late_responses));
 	set(hash, "last_response", LL2NUM(stats->last_response));
 	set(hash, "cpu", LL2NUM(stats->cpu));

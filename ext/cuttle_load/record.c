@@ -192,6 +192,37 @@ void record_windows(struct worker *worker)
 		end_sending(worker);
 }
 
+static void keep_wait(struct worker *worker, uint64_t *counter, int64_t intended)
+{
+	struct stats *stats = worker->stats;
+
+	if (!counts(worker, intended))
+		return;
+	(*counter)++;
+	if (worker->now - intended > stats->longest_wait)
+		stats->longest_wait = worker->now - intended;
+}
+
+/* Counts a request that was not sent when the run was stopped, although its time had come. */
+void record_overdue(struct worker *worker, int64_t intended)
+{
+	keep_wait(worker, &worker->stats->overdue, intended);
+}
+
+/* Counts the flights that are left when the run is stopped. They have no response time: the time that they waited so
+ * far would be too short a one in a healthy run. */
+static void count_unfinished(struct worker *worker)
+{
+	size_t at, place;
+
+	for (at = 0; worker->in_flight && at < worker->connection_count; at++) {
+		const struct connection *connection = &worker->connections[at];
+
+		for (place = 0; place < connection->count; place++)
+			keep_wait(worker, &worker->stats->unfinished, flight_at(worker, connection, place)->intended);
+	}
+}
+
 /* Publishes the last window: the responses after the end, or the fraction of a second until the run ended or was
  * stopped. */
 void record_end(struct worker *worker)
@@ -202,7 +233,7 @@ void record_end(struct worker *worker)
 		keep_account(worker);
 	if (worker->measuring && worker->in_flight)
 		stats_gap(stats, since_measure(worker));
-	stats->unfinished = worker->in_flight;
+	count_unfinished(worker);
 	if (worker->measuring)
 		stats_publish(stats, since_measure(worker));
 	atomic_store_explicit(&stats->live.ended, true, memory_order_release);

@@ -161,6 +161,15 @@ static void dispatch(struct worker *worker)
 	}
 }
 
+/* Counts the arrivals that are due and not sent when the run is stopped. */
+static void leave_overdue(struct worker *worker)
+{
+	while (worker->next <= worker->now && claim_arrival(worker)) {
+		record_overdue(worker, worker->next);
+		next_arrival(worker);
+	}
+}
+
 /* --- deadlines --- */
 
 static int64_t scan_interval(const struct plan *plan)
@@ -298,6 +307,7 @@ void *worker_run(void *argument)
 		handle(worker, events, count);
 		do_what_is_due(worker);
 	}
+	leave_overdue(worker);
 	record_end(worker);
 	if (worker->account >= 0)
 		close(worker->account);

@@ -82,6 +82,14 @@ struct worker {
 	char buffer[READ_SIZE];
 };
 
+/* Returns the flight that is +place+ places behind the first one. */
+static inline struct flight *flight_at(const struct worker *worker, const struct connection *connection, size_t place)
+{
+	size_t at = connection->first + place;
+
+	return &connection->flights[at >= worker->plan->pipeline ? at - worker->plan->pipeline : at];
+}
+
 /* worker.c */
 struct worker *worker_new(struct plan *plan, size_t index, size_t connections); /* NULL: errno says why */
 void worker_free(struct worker *worker);
@@ -123,6 +131,7 @@ void record_stray(struct worker *worker, enum failure failure);
 void record_abandoned(struct worker *worker, const struct request *request, int64_t intended);
 void record_full(struct worker *worker, int64_t intended);
 void record_sent(struct worker *worker, int64_t intended);
+void record_overdue(struct worker *worker, int64_t intended);
 void record_connect(struct worker *worker, const struct connection *connection);
 void record_windows(struct worker *worker);
 void record_end(struct worker *worker);

@@ -340,15 +340,31 @@ class TestLoadRun < Minitest::Test
   end
 
   def test_interrupting
-    Servers.open do |server|
-      generator = Load::Generator.new(Load::Plan.build(server.url, duration: 600, threads: 1))
-      ticks = 0
-      result = generator.run(on_tick: ->(*) { generator.interrupt if (ticks += 1) == 3 })
+    result = interrupted(:null, ticks: 3, duration: 600, threads: 1)
 
-      assert result.interrupted?
-      assert_operator result.responses, :>, 0
-      assert_operator result.elapsed, :<, 300
-      assert_includes result.marks.map(&:name), :interrupted
+    assert_predicate result, :interrupted?
+    assert_operator result.responses, :>, 0
+    assert_operator result.elapsed, :<, 300
+    assert_includes result.marks.map(&:name), :interrupted
+  end
+
+  # The percentiles lack all that wait.
+  def test_what_waited_at_an_interruption
+    trace = (0..400).map { |index| index / 200.0 }
+    result = interrupted(:silent, ticks: 3, trace: trace, connections: 2, threads: 2)
+
+    assert_equal [2, 2, 0], [result.sent, result.unfinished, result.latency.count]
+    assert_equal result.sent + result.overdue, result.offered
+    assert_operator result.overdue, :>, 20
+    assert_operator result.longest_wait, :>=, 0.15e9
+    assert_match(/interrupted after .*; \d+ requests still waited, at most for \d+ ms/, result.marks.first.text)
+    assert_match(/0 of 2 sent, 2 unanswered and \d+ overdue when stopped$/, Load::Reports::Text.render(result))
+  end
+
+  def interrupted(kind, ticks:, **options)
+    Servers.open(kind) do |server|
+      generator = Load::Generator.new(Load::Plan.build(server.url, **options))
+      generator.run(on_tick: ->(*) { generator.interrupt if (ticks -= 1).zero? })
     end
   end
 

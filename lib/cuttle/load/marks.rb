@@ -31,7 +31,16 @@ module Cuttle
       end
 
       def interrupted(result)
-        "interrupted after #{Units.duration(result.elapsed)}" if result.interrupted?
+        "interrupted after #{Units.duration(result.elapsed)}#{waiting(result)}" if result.interrupted?
+      end
+
+      # If the server was about to freeze, those are the requests that matter.
+      def waiting(result)
+        count = result.unfinished + result.overdue
+        return if count.zero?
+
+        "; #{Units.plural(count, "request")} still waited, at most for #{Units.time(result.longest_wait)}, " \
+          "and the percentiles leave them out"
       end
 
       def errors(result)

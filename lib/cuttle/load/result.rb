@@ -19,7 +19,8 @@ module Cuttle
       # Histograms in addition to the response times, which are in the windows: service times, send lag, and the parts
       # of a response.
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
-      THREAD = %i[cpu wall waited last_response opened unfinished late gaps full connect_error].freeze
+      THREAD = %i[cpu wall waited last_response opened unfinished overdue longest_wait late gaps full
+                  connect_error].freeze
       PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
 
       # statuses: { 200 => responses }. entries: an Entry for each name of the requests; none if all have one name.
@@ -163,9 +164,19 @@ module Cuttle
         errors.values.sum
       end
 
-      # Requests without an answer at the end of the run.
+      # Requests without an answer when the run was stopped.
       def unfinished
         threads.sum { |thread| thread[:unfinished] }
+      end
+
+      # Requests of a schedule that were not sent when the run was stopped, although their time had come.
+      def overdue
+        threads.sum { |thread| thread[:overdue].to_i }
+      end
+
+      # How long the unfinished and overdue requests had waited at most, in nanoseconds. They have no response times.
+      def longest_wait
+        threads.map { |thread| thread[:longest_wait].to_i }.max || 0
       end
 
       def opened
@@ -231,7 +242,7 @@ module Cuttle
       def count_offered
         return unless open?
 
-        return arrivals if settings.dig("schedule", "name") == "trace"
+        return arrivals + overdue if settings.dig("schedule", "name") == "trace"
         return settings["requests"] unless interrupted? || ended_by_time?
 
         Schedules.load(settings["schedule"]).offered(elapsed).round

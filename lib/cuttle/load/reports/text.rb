@@ -87,7 +87,8 @@ module Cuttle
         end
 
         def unfinished(result)
-          ", #{Units.count(result.unfinished)} unanswered when stopped" if result.unfinished.positive?
+          counts = { "unanswered" => result.unfinished, "overdue" => result.overdue }.reject { |_, count| count.zero? }
+          ", #{counts.map { |name, count| "#{Units.count(count)} #{name}" }.join(" and ")} when stopped" if counts.any?
         end
 
         # A table with a row for each time and a column for each figure, so that it fits on a screen.
