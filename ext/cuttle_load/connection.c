@@ -469,7 +469,9 @@ void connection_event(struct worker *worker, struct connection *connection, uint
 /* Resumes a connection whose delay has ended. */
 void connection_resume(struct worker *worker, struct connection *connection)
 {
-	if (connection->state == CLOSED && worker->plan->open) {
+	if (connection->state == CLOSED && connection->count) {
+		connection_redial(worker, connection);
+	} else if (connection->state == CLOSED && worker->plan->open) {
 		go_on_closed(worker, connection, false);
 	} else if (connection->state == CLOSED) {
 		if (worker_claim(worker))

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#define REDIAL_DELAY MILLISECOND /* before it tries again to connect to a Unix socket whose backlog is full */
+
 /* The first request of a connection opened ahead begins now. A request of the warm-up stays one. */
 static void begin_fresh(struct worker *worker, struct connection *connection)
 {
@@ -26,11 +28,31 @@ static void stand(struct worker *worker, struct connection *connection)
 	connection_flush_or_hear(worker, connection);
 }
 
+/* Whether this machine lacked something that a connection needs (a descriptor, memory, a port), so that the server has
+ * no part in the error. */
+static bool is_local(int error)
+{
+	switch (error) {
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case ENOMEM:
+	case ENOSPC: /* no more watches of epoll */
+	case EADDRNOTAVAIL:
+	case EAGAIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void refuse_connect(struct worker *worker, struct connection *connection, int error)
 {
-	if (worker->stats->connect_error == 0)
-		worker->stats->connect_error = error;
-	connection_fail(worker, connection, FAILURE_CONNECT);
+	int *kept = is_local(error) ? &worker->stats->local_error : &worker->stats->connect_error;
+
+	if (*kept == 0)
+		*kept = error;
+	connection_fail(worker, connection, is_local(error) ? FAILURE_LOCAL : FAILURE_CONNECT);
 }
 
 static void handshake(struct worker *worker, struct connection *connection)
@@ -72,19 +94,47 @@ static void connected(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* Connects, for the connection's flight. Reads the clock, because others may have been opened since it was read. */
-void connection_dial(struct worker *worker, struct connection *connection)
+/* Whether a Unix socket's backlog was full just now: then one attempt in REDIAL_DELAY is enough for all connections. */
+static bool is_crowded(const struct worker *worker)
 {
-	connection->opened = worker->now = clock_now();
-	connection->descriptor = transport_connect(worker->plan);
+	return worker->now < worker->crowded_until;
+}
+
+/* Connects again later, with the same flight, because a Unix socket's backlog is full. TCP would wait by itself. */
+static void wait_for_room(struct worker *worker, struct connection *connection)
+{
+	if (!is_crowded(worker))
+		worker->crowded_until = worker->now + REDIAL_DELAY;
+	delay(&worker->redialing, connection, worker->now + REDIAL_DELAY);
+}
+
+void connection_redial(struct worker *worker, struct connection *connection)
+{
+	const struct plan *plan = worker->plan;
+
+	if (is_crowded(worker)) {
+		wait_for_room(worker, connection);
+		return;
+	}
+	connection->descriptor = transport_connect(plan);
 	if (connection->descriptor < 0) {
-		refuse_connect(worker, connection, errno);
+		if (errno == EAGAIN && plan->address.ss_family == AF_UNIX)
+			wait_for_room(worker, connection);
+		else
+			refuse_connect(worker, connection, errno);
 		return;
 	}
 	stats_count(&worker->stats->live.connections, 1);
 	connection->state = CONNECTING;
 	if (!waiter_watch(&worker->waiter, connection->descriptor, connection))
 		refuse_connect(worker, connection, errno);
+}
+
+/* Connects, for the connection's flight. Reads the clock, because others may have been opened since it was read. */
+void connection_dial(struct worker *worker, struct connection *connection)
+{
+	connection->opened = worker->now = clock_now();
+	connection_redial(worker, connection);
 }
 
 /* Opens a connection for a request meant for +intended+. With +fresh+, the request's time begins when the connection is

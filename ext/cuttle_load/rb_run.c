@@ -347,8 +347,9 @@ static void set(VALUE hash, const char *key, VALUE value)
 static VALUE failures_to_ruby(const uint64_t *failures)
 {
 	static const char *const NAMES[FAILURES] = {
-		"connect",    "reset",      "early_close",       "timeout", "malformed", "length",
-		"status_4xx", "status_5xx", "status_unexpected", "check",   "redirect",  "dropped",
+		"connect",  "reset",      "early_close", "timeout",           "malformed",
+		"length",   "status_4xx", "status_5xx",  "status_unexpected", "check",
+		"redirect", "dropped",    "local",
 	};
 	VALUE hash = rb_hash_new();
 	size_t at;
@@ -481,6 +482,7 @@ static VALUE figures(VALUE self, VALUE thread)
 	set(hash, "gaps", gaps_to_ruby(stats));
 	set(hash, "full", stats->full ? Qtrue : Qfalse);
 	set(hash, "connect_error", INT2NUM(stats->connect_error));
+	set(hash, "local_error", INT2NUM(stats->local_error));
 	set(hash, "tls_error", rb_str_new_cstr(stats->tls_error));
 	set(hash, "sample", rb_str_new(stats->sample, (long)stats->sample_length));
 	return hash;

@@ -15,7 +15,7 @@
 enum failure {
 	FAILURE_CONNECT, FAILURE_RESET, FAILURE_EARLY_CLOSE, FAILURE_TIMEOUT, FAILURE_MALFORMED, FAILURE_LENGTH,
 	FAILURE_STATUS_4XX, FAILURE_STATUS_5XX, FAILURE_STATUS_OTHER, FAILURE_CHECK, FAILURE_REDIRECT,
-	FAILURE_DROPPED, FAILURES,
+	FAILURE_DROPPED, FAILURE_LOCAL, FAILURES,
 	NO_FAILURE = FAILURES
 };
 /* clang-format on */
@@ -77,7 +77,8 @@ struct stats {
 	int64_t cpu, wall;           /* ns while measuring; cpu excludes waiting */
 	int64_t waited;              /* ns while measuring that the thread could run and had no core; -1: unknown */
 	bool full;                   /* an arrival had to wait because all connections were in use */
-	int connect_error;           /* the first errno */
+	int connect_error;           /* the first errno of FAILURE_CONNECT */
+	int local_error;             /* the first errno of FAILURE_LOCAL */
 	int64_t gap_begin;           /* time of the last response, or at which the thread began to await one */
 	struct gap gaps[GAPS];
 	size_t gap_count;

@@ -214,6 +214,7 @@ static int64_t next_deadline(const struct worker *worker)
 
 	deadline = earlier(deadline, due(&worker->retrying));
 	deadline = earlier(deadline, due(&worker->pausing));
+	deadline = earlier(deadline, due(&worker->redialing));
 	if (!worker->measuring)
 		deadline = earlier(deadline, plan->measure);
 	else if (!worker->over)
@@ -255,6 +256,7 @@ static void do_what_is_due(struct worker *worker)
 	resume_due(worker, &worker->retrying);
 	resume_due(worker, &worker->thinking);
 	resume_due(worker, &worker->pausing);
+	resume_due(worker, &worker->redialing);
 	scan_timeouts(worker);
 	dispatch(worker);
 	atomic_store_explicit(&worker->stats->live.in_flight, worker->in_flight, memory_order_relaxed);

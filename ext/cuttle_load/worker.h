@@ -77,7 +77,8 @@ struct worker {
 	struct session *sessions;
 	struct matcher *matcher;
 	size_t connection_count;
-	struct delay_queue thinking, retrying, pausing;
+	struct delay_queue thinking, retrying, pausing, redialing;
+	int64_t crowded_until; /* the backlog of the Unix socket is taken for full until then */
 	struct response_memo memo;
 	char buffer[READ_SIZE];
 };
@@ -109,6 +110,7 @@ static inline const struct request *worker_draw(struct worker *worker)
 /* opening.c */
 void connection_open(struct worker *worker, struct connection *connection, int64_t intended, bool fresh);
 void connection_dial(struct worker *worker, struct connection *connection);
+void connection_redial(struct worker *worker, struct connection *connection); /* continues a dial that was put off */
 void connection_connecting(struct worker *worker, struct connection *connection);
 
 /* connection.c */

@@ -221,6 +221,14 @@ class TestLoadRequests < Minitest::Test
     end
   end
 
+  # The threads need some, too.
+  def test_a_plan_needs_descriptors
+    hard = Process.getrlimit(:NOFILE).last
+    error = assert_raises(Cuttle::UsageError) { Load::Plan.build("http://h", connections: hard - 39, threads: 2) }
+
+    assert_match(/connections: at most #{hard - 40},/, error.message)
+  end
+
   def test_wrong_plans_are_refused
     [{ connections: 0 }, { connections: "many" }, { threads: 3, connections: 2 }, { duration: 0 }, { duration: -1 },
      { requests: 0 }, { timeout: 0 }, { timeout: 7200 },

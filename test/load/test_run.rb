@@ -407,6 +407,53 @@ class TestLoadRun < Minitest::Test
     end
   end
 
+  # As TCP does: the server accepts nothing until the run has begun.
+  def test_a_full_backlog_of_a_unix_socket
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "s")
+      listener = UNIXServer.new(path).tap { |it| it.listen(1) }
+      thread = nil
+      plan = Load::Plan.build("unix://#{path}:/", requests: 20, connections: 10, threads: 1, keep_alive: false)
+      accepting = ->(*) { thread ||= Thread.new { loop { serve_one(listener.accept) } } }
+      result = Load::Generator.new(plan).run(on_tick: accepting)
+
+      assert_equal [20, 0], [result.responses, result.failures]
+    ensure
+      thread&.kill
+      listener&.close
+    end
+  end
+
+  def test_a_full_backlog_times_out
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "s")
+      listener = UNIXServer.new(path).tap { |it| it.listen(1) }
+      result = Load.run("unix://#{path}:/", requests: 6, connections: 4, threads: 1, timeout: 0.3)
+
+      assert_equal [6, 6], [result.errors[:timeout], result.failures]
+    ensure
+      listener&.close
+    end
+  end
+
+  # Without descriptors from the first tick to the second.
+  def test_errors_of_this_machine_are_not_the_servers
+    files = Process.getrlimit(:NOFILE)
+    limits = [[3, files.last], files]
+    result = Servers.open do |server|
+      plan = Load::Plan.build(server.url, rate: 200, duration: 0.8, threads: 1, keep_alive: false)
+      limit = ->(*) { limits.shift&.then { |soft_and_hard| Process.setrlimit(:NOFILE, *soft_and_hard) } }
+      Load::Generator.new(plan).run(on_tick: limit)
+    end
+
+    assert_equal [result.failures, 160], [result.errors[:local], result.responses + result.failures]
+    assert_operator result.failures, :>, 0
+    assert_match(/could not be opened here \(Too many open files\)/, result.marks.map(&:text).join)
+    assert_match(/this machine's fault +\d+ \(Too many open files\)/, Load::Reports::Text.render(result))
+  ensure
+    Process.setrlimit(:NOFILE, *files)
+  end
+
   def serve_one(client)
     while (request = client.readpartial(1000))
       @heard = request

@@ -6,7 +6,7 @@ module Cuttle
     # calling thread, which sleeps without the GVL.
     class Generator
       TICK = 0.1 # seconds between two reads of the windows
-      HOPELESS = %i[connect malformed].freeze # errors that no HTTP server causes
+      HOPELESS = %i[connect malformed local].freeze # errors that no HTTP server causes
       TRIES = 10 # answers per connection that are not HTTP, after which no other answer is expected
 
       # The run is not what was asked for. result: what there is of it.
@@ -152,16 +152,19 @@ module Cuttle
           "the answer is not HTTP: it begins with #{sample.to_s[0, 32].inspect}"
         when :connect
           result.connect_error || "no connection could be made"
+        when :local
+          "this machine can't open a connection: #{result.local_error}"
         end
       end
 
-      # A thread's figures, with the reason of its first failed connection as text, if there was one.
+      # A thread's figures, with the reasons of its first failed connections as text.
       def explain(figures)
-        tls, errno = figures.values_at(:tls_error, :connect_error)
-        reason = if !tls.empty? then "TLS: #{tls}"
-                 elsif errno.positive? then Load.reason(SystemCallError.new(nil, errno))
-                 end
-        figures.merge(connect_error: reason)
+        tls, errno, local = figures.values_at(:tls_error, :connect_error, :local_error)
+        figures.merge(connect_error: tls.empty? ? reason(errno) : "TLS: #{tls}", local_error: reason(local))
+      end
+
+      def reason(errno)
+        Load.reason(SystemCallError.new(nil, errno)) if errno.positive?
       end
     end
   end

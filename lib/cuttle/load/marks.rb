@@ -19,7 +19,7 @@ module Cuttle
       DRIFT = 0.10 # change from the first to the last third of a run
       SECONDS = 6 # seconds that a run needs for a check of its drift
 
-      RULES = %i[interrupted errors few_samples frozen busy descheduled lag late drift clipped].freeze
+      RULES = %i[interrupted errors local few_samples frozen busy descheduled lag late drift clipped].freeze
 
       module_function
 
@@ -58,6 +58,18 @@ module Cuttle
       def share(part, whole)
         percent = 100.0 * part / whole
         percent < 0.01 ? "less than 0.01%" : "#{format("%.3g", percent)}%"
+      end
+
+      def local(result)
+        count = result.errors[:local]
+        return if count.zero?
+
+        "this machine: #{Units.plural(count, "connection")} could not be opened here#{reason(result)}, which is not " \
+          "the server's fault; use fewer connections or a lower rate, keep connections, or use --agents"
+      end
+
+      def reason(result)
+        " (#{result.local_error})" if result.local_error
       end
 
       def few_samples(result)

@@ -13,14 +13,14 @@ module Cuttle
 
       SCHEMA = "cuttle-load/1"
       ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected check
-                  redirect dropped].freeze
+                  redirect dropped local].freeze
       # The errors of responses that arrived but are wrong.
       WRONG = %i[status_4xx status_5xx status_unexpected check redirect].freeze
       # Histograms in addition to the response times, which are in the windows: service times, send lag, and the parts
       # of a response.
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
       THREAD = %i[cpu wall waited last_response opened unfinished overdue longest_wait late gaps full
-                  connect_error].freeze
+                  connect_error local_error].freeze
       PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
 
       # statuses: { 200 => responses }. entries: an Entry for each name of the requests; none if all have one name.
@@ -196,6 +196,11 @@ module Cuttle
       # The reason of the first failed connection, or nil.
       def connect_error
         threads.filter_map { |thread| thread[:connect_error] }.first
+      end
+
+      # The reason of the first connection that this machine could not open, or nil.
+      def local_error
+        threads.filter_map { |thread| thread[:local_error] }.first
       end
 
       # CPU use of the busiest thread, 0 to 1.

@@ -6,16 +6,18 @@ module Cuttle
       # Checks of a plan before its run. Each raises UsageError with the name of the invalid option.
       module Checks
         SPARE_FILES = 32 # descriptors that the process itself needs
+        THREAD_FILES = 4 # descriptors that a thread needs (wait.h, waited.h)
         NO_TLS = "this build has no TLS: OpenSSL's headers were missing when it was compiled"
 
-        # Raises the limit of open files for this process and its children to that many connections. Each needs a
-        # descriptor. Raises UsageError.
-        def self.allow_files(connections)
+        # Raises the limit of open files for this process and its children to that many connections and threads. Each
+        # connection needs a descriptor. Raises UsageError.
+        def self.allow_files(connections, threads)
           soft, hard = Process.getrlimit(:NOFILE)
-          needed = connections + SPARE_FILES
+          spare = SPARE_FILES + THREAD_FILES * threads
+          needed = connections + spare
           return if needed <= soft
 
-          most = hard - SPARE_FILES
+          most = hard - spare
           raise UsageError, "connections: at most #{most}, as this process may open #{hard} files" if needed > hard
 
           Process.setrlimit(:NOFILE, needed, hard)
@@ -25,7 +27,7 @@ module Cuttle
         def check_machine
           raise UsageError, "https: #{NO_TLS}" if target.tls? && !TLS_AVAILABLE
 
-          Checks.allow_files(connections)
+          Checks.allow_files(connections, threads)
         end
 
         # Checks that each of +count+ generators gets a part. Raises UsageError.

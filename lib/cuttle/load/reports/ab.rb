@@ -32,9 +32,10 @@ module Cuttle
         end
 
         def failures(errors)
+          connect = errors.values_at(:connect, :local).sum
           receive = errors.values_at(:reset, :early_close, :timeout, :dropped).sum
           exceptions = errors.values_at(:malformed, *Result::WRONG).sum
-          "\n   (Connect: #{errors[:connect]}, Receive: #{receive}, Length: #{errors[:length]}, " \
+          "\n   (Connect: #{connect}, Receive: #{receive}, Length: #{errors[:length]}, " \
             "Exceptions: #{exceptions})"
         end
 

@@ -15,7 +15,7 @@ module Cuttle
           timeout: "timed out", malformed: "malformed response", length: "body length mismatch",
           status_4xx: "status 4xx", status_5xx: "status 5xx", status_unexpected: "unexpected status",
           check: "failed check", redirect: "too many redirects",
-          dropped: "behind a timeout"
+          dropped: "behind a timeout", local: "this machine's fault"
         }.freeze
         ENTRY = [50, 90, 95, 99].freeze # percentiles by name
         ENTRY_COLUMNS = ["responses", "errors", *ENTRY.map { |percentile| "p#{percentile}" }, "mean", "max"].freeze
@@ -186,7 +186,8 @@ module Cuttle
         end
 
         def reason(name, result)
-          " (#{result.connect_error})" if name == :connect && result.connect_error
+          reason = { connect: result.connect_error, local: result.local_error }[name]
+          " (#{reason})" if reason
         end
 
         def marks(result)
