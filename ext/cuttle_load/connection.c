@@ -8,7 +8,6 @@
 #include "transport.h"
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PIECES 64
 
@@ -51,7 +50,7 @@ void connection_push(struct worker *worker, struct connection *connection, int64
 	record_sent(worker, intended);
 }
 
-static void pop_flight(struct worker *worker, struct connection *connection)
+void connection_pop(struct worker *worker, struct connection *connection)
 {
 	if (connection->unsent == connection->count) /* answered before it was sent in full: the rest is never sent */
 		connection->unsent--;
@@ -61,86 +60,6 @@ static void pop_flight(struct worker *worker, struct connection *connection)
 	worker->in_flight--;
 	if (connection->count)
 		await(connection, &connection->flights[connection->first]);
-}
-
-/* A flight behind the one that timed out may have time left: then only its connection was given up. */
-static enum failure own_failure(const struct worker *worker, const struct flight *flight, enum failure failure)
-{
-	bool in_time = worker->now - flight->intended < worker->plan->timeout;
-
-	return failure == FAILURE_TIMEOUT && in_time ? FAILURE_DROPPED : failure;
-}
-
-static void fail_flights(struct worker *worker, struct connection *connection, enum failure failure)
-{
-	while (connection->count) {
-		const struct flight *flight = &connection->flights[connection->first];
-
-		record_failure(worker, flight, own_failure(worker, flight, failure));
-		pop_flight(worker, connection);
-	}
-}
-
-/* --- closing, and what comes after --- */
-
-void connection_close(struct worker *worker, struct connection *connection)
-{
-	tls_close(connection->tls);
-	connection->tls = NULL;
-	close(connection->descriptor);
-	connection->descriptor = -1;
-	connection->state = CLOSED;
-	connection->offset = connection->unsent = 0;
-	stats_count(&worker->stats->live.connections, (uint64_t)-1);
-}
-
-/* Removes an idle connection from its list. */
-static void forget_idle(struct worker *worker, struct connection *connection)
-{
-	struct connection **at;
-
-	for (at = &worker->idle; *at; at = &(*at)->next) {
-		if (*at != connection)
-			continue;
-		*at = connection->next;
-		return;
-	}
-}
-
-/* Decides the next step of a closed connection without flights: it reconnects (closed loop), or waits until it is
- * needed. */
-static void go_on_closed(struct worker *worker, struct connection *connection, bool backing_off)
-{
-	if (connection->queued)
-		return; /* it reconnects when its delay ends */
-	if (worker->plan->open) {
-		connection->next = worker->closed;
-		worker->closed = connection;
-	} else if (backing_off) {
-		delay(&worker->retrying, connection, worker->now + RETRY_DELAY);
-	} else if (worker->plan->think) {
-		delay(&worker->thinking, connection, worker->now + worker->plan->think);
-	} else if (worker_claim(worker)) {
-		connection_open(worker, connection, worker->now, false);
-	}
-}
-
-void connection_fail(struct worker *worker, struct connection *connection, enum failure failure)
-{
-	bool connecting = connection->state != OPEN;
-
-	if (connection->descriptor >= 0)
-		connection_close(worker, connection);
-	fail_flights(worker, connection, failure);
-	go_on_closed(worker, connection, connecting);
-}
-
-static void keep_sample(struct stats *stats, const char *octets, size_t length)
-{
-	if (stats->sample_length)
-		return;
-	stats->sample_length = length < SAMPLE ? length : SAMPLE;
-	memcpy(stats->sample, octets, stats->sample_length);
 }
 
 /* --- writing --- */
@@ -283,13 +202,21 @@ static enum outcome complete(struct worker *worker, struct connection *connectio
 	if (next)
 		return redirect(worker, connection, next, persists);
 	conclude(worker, connection, flight);
-	pop_flight(worker, connection);
+	connection_pop(worker, connection);
 	if (persists)
 		return GOES_ON;
 	connection_close(worker, connection);
-	fail_flights(worker, connection, FAILURE_EARLY_CLOSE);
-	go_on_closed(worker, connection, false);
+	connection_fail_flights(worker, connection, FAILURE_EARLY_CLOSE);
+	connection_rest(worker, connection, false);
 	return ENDED;
+}
+
+static void keep_sample(struct stats *stats, const char *octets, size_t length)
+{
+	if (stats->sample_length)
+		return;
+	stats->sample_length = length < SAMPLE ? length : SAMPLE;
+	memcpy(stats->sample, octets, stats->sample_length);
 }
 
 /* Handles octets that are not a response; after a complete response, they exceed its length. Returns false: the
@@ -337,15 +264,6 @@ static bool take(struct worker *worker, struct connection *connection, const cha
 	return true;
 }
 
-/* Closes a connection that awaits no response. */
-static void drop(struct worker *worker, struct connection *connection)
-{
-	if (worker->plan->open)
-		forget_idle(worker, connection);
-	connection_close(worker, connection);
-	go_on_closed(worker, connection, false);
-}
-
 /* Whether a response that the connection's end delimits is complete: over TLS, only with an announced end (RFC 9112,
  * 9.8). */
 static bool delimited(const struct connection *connection)
@@ -356,7 +274,7 @@ static bool delimited(const struct connection *connection)
 static void ended(struct worker *worker, struct connection *connection)
 {
 	if (connection->count == 0) {
-		drop(worker, connection);
+		connection_drop(worker, connection);
 		return;
 	}
 	switch (response_end(&connection->response)) {
@@ -382,14 +300,14 @@ static void unread(struct worker *worker, struct connection *connection)
 	if (connection->count)
 		connection_fail(worker, connection, FAILURE_RESET);
 	else
-		drop(worker, connection);
+		connection_drop(worker, connection);
 }
 
 /* Handles octets that came without a request. */
 static void refuse_stray(struct worker *worker, struct connection *connection)
 {
 	record_stray(worker, FAILURE_LENGTH);
-	drop(worker, connection);
+	connection_drop(worker, connection);
 }
 
 /* Pauses a slow reader during a response. */
@@ -472,7 +390,7 @@ void connection_resume(struct worker *worker, struct connection *connection)
 	if (connection->state == CLOSED && connection->count) {
 		connection_redial(worker, connection);
 	} else if (connection->state == CLOSED && worker->plan->open) {
-		go_on_closed(worker, connection, false);
+		connection_rest(worker, connection, false);
 	} else if (connection->state == CLOSED) {
 		if (worker_claim(worker))
 			connection_open(worker, connection, worker->now, false);
@@ -482,10 +400,4 @@ void connection_resume(struct worker *worker, struct connection *connection)
 		connection_fill(worker, connection);
 		connection_flush_or_hear(worker, connection);
 	}
-}
-
-/* Gives up a connection whose first flight has timed out. */
-void connection_expire(struct worker *worker, struct connection *connection)
-{
-	connection_fail(worker, connection, FAILURE_TIMEOUT);
 }

@@ -3,7 +3,7 @@
  *
  * Law: a worker writes only two fields that others share, plan->left and plan->stop. While it runs it allocates only
  * one window per second, and its sessions' copies of bodies. worker.c has the loop and the arrivals, opening.c the
- * opening of connections, connection.c what happens on them, record.c what is recorded.
+ * opening of connections, connection.c what happens on them, closing.c their end, record.c what is recorded.
  */
 #ifndef CUTTLE_LOAD_WORKER_H
 #define CUTTLE_LOAD_WORKER_H
@@ -115,14 +115,20 @@ void connection_connecting(struct worker *worker, struct connection *connection)
 
 /* connection.c */
 void connection_push(struct worker *worker, struct connection *connection, int64_t intended);
-void connection_fail(struct worker *worker, struct connection *connection, enum failure failure);
+void connection_pop(struct worker *worker, struct connection *connection);
 void connection_flush_or_hear(struct worker *worker, struct connection *connection);
 void connection_send(struct worker *worker, struct connection *connection, int64_t intended);
 void connection_event(struct worker *worker, struct connection *connection, uint32_t events);
 void connection_resume(struct worker *worker, struct connection *connection);
 void connection_fill(struct worker *worker, struct connection *connection);
-void connection_expire(struct worker *worker, struct connection *connection);
+
+/* closing.c */
 void connection_close(struct worker *worker, struct connection *connection);
+void connection_fail_flights(struct worker *worker, struct connection *connection, enum failure failure);
+void connection_fail(struct worker *worker, struct connection *connection, enum failure failure);
+void connection_drop(struct worker *worker, struct connection *connection);
+void connection_expire(struct worker *worker, struct connection *connection);
+void connection_rest(struct worker *worker, struct connection *connection, bool backing_off);
 
 /* record.c */
 enum failure judge_status(const struct request *request, int status); /* NO_FAILURE if it is right */

@@ -9,7 +9,9 @@ module Cuttle
     class Result
       autoload :Document, "cuttle/load/result/document"
       autoload :Entry, "cuttle/load/result/entry"
+      autoload :Threads, "cuttle/load/result/threads"
       include Document
+      include Threads
 
       SCHEMA = "cuttle-load/1"
       ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected check
@@ -164,48 +166,9 @@ module Cuttle
         errors.values.sum
       end
 
-      # Requests without an answer when the run was stopped.
-      def unfinished
-        threads.sum { |thread| thread[:unfinished] }
-      end
-
-      # Requests of a schedule that were not sent when the run was stopped, although their time had come.
-      def overdue
-        threads.sum { |thread| thread[:overdue].to_i }
-      end
-
-      # How long the unfinished and overdue requests had waited at most, in nanoseconds. They have no response times.
-      def longest_wait
-        threads.map { |thread| thread[:longest_wait].to_i }.max || 0
-      end
-
-      def opened
-        threads.sum { |thread| thread[:opened] }
-      end
-
-      # Whether a request had to wait because all connections of its thread were in use.
-      def full?
-        threads.any? { |thread| thread[:full] }
-      end
-
       # Nanoseconds, or nil (see Histograms.percentile).
       def percentile(percentile, histogram = latency)
         Histograms.percentile(histogram, percentile)
-      end
-
-      # The reason of the first failed connection, or nil.
-      def connect_error
-        threads.filter_map { |thread| thread[:connect_error] }.first
-      end
-
-      # The reason of the first connection that this machine could not open, or nil.
-      def local_error
-        threads.filter_map { |thread| thread[:local_error] }.first
-      end
-
-      # CPU use of the busiest thread, 0 to 1.
-      def client_cpu
-        threads.map { |thread| thread[:wall].positive? ? thread[:cpu].fdiv(thread[:wall]) : 0.0 }.max || 0.0
       end
 
       # CPU time of the generator per response, in nanoseconds, or nil.
@@ -213,23 +176,9 @@ module Cuttle
         per_response(:cpu)
       end
 
-      # The share of time, 0 to 1, in which a thread was ready to run but had no core, for the thread with the largest
-      # share; nil if unknown.
-      def waiting
-        threads.filter_map { |thread| thread[:waited]&.fdiv(thread[:wall]) if thread[:wall].positive? }.max
-      end
-
-      # The same time for all threads, per response, in nanoseconds, or nil.
+      # The time in which threads lacked a core (see #waiting), of all threads, per response, in nanoseconds, or nil.
       def waiting_per_response
         per_response(:waited) if waiting
-      end
-
-      # The longest time in any thread in which requests were in flight and no response came: [from, to] in seconds, or
-      # nil if none lasted 50 ms.
-      def longest_gap
-        common = threads.map { |thread| thread[:gaps] }.reduce { |some, others| overlaps(some, others) } || []
-        longest = common.max_by { |from, to| to - from }
-        longest&.map { |time| time / 1e9 }
       end
 
       # Warnings about these figures, as Marks::Mark. A result without marks is best.
@@ -264,13 +213,6 @@ module Cuttle
 
       def last_window
         windows.reject(&:draining?).map(&:to).max || 0.0
-      end
-
-      def overlaps(some, others)
-        some.product(others).filter_map do |(from, to), (other_from, other_to)|
-          both = [[from, other_from].max, [to, other_to].min]
-          both if both[0] < both[1]
-        end
       end
     end
   end

@@ -11,7 +11,7 @@ module Cuttle
 
       attr_reader :part
 
-      # +parts+: the same second of several threads or generators, in the form of Run#windows (rb_run.c).
+      # +parts+: the same second of several threads or generators, in the form of Run#windows (rb_stats.c).
       def self.merge(parts)
         return new(parts.first) if parts.length == 1
 
