@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define PIECES 64
+#define PAUSES 4 /* ticks whose octets a slow reader may read at once */
 
 /* --- flights --- */
 
@@ -310,28 +311,46 @@ static void refuse_stray(struct worker *worker, struct connection *connection)
 	connection_drop(worker, connection);
 }
 
-/* Pauses a slow reader during a response. */
-static bool rest_a_while(struct worker *worker, struct connection *connection)
+/*
+ * A slow reader pays for octets in advance: it pauses for a tick, and may then read the octets of a tick. What it does
+ * not use is left for the connection's next response. Without a request it reads at once, to notice the end.
+ */
+static size_t slow_room(struct worker *worker, struct connection *connection)
 {
-	if (!worker->plan->slow_octets || connection->count == 0 || !connection->response.begun)
-		return false;
-	delay(&worker->pausing, connection, worker->now + worker->plan->slow_tick);
-	return true;
+	if (connection->count == 0)
+		return READ_SIZE;
+	if (connection->budget == 0)
+		delay(&worker->pausing, connection, worker->now + worker->plan->slow_tick);
+	return connection->budget < READ_SIZE ? connection->budget : READ_SIZE;
+}
+
+static void spend(struct connection *connection, size_t octets)
+{
+	connection->budget -= octets < connection->budget ? octets : connection->budget;
+}
+
+/* Ends the pause of a slow reader. If it is late, its octets are those of the time that has passed, up to PAUSES. */
+static void earn(const struct worker *worker, struct connection *connection)
+{
+	const struct plan *plan = worker->plan;
+	double ticks = (double)(worker->now - connection->due) / (double)plan->slow_tick + 1;
+
+	connection->budget = (size_t)((double)plan->slow_octets * (ticks < PAUSES ? ticks : PAUSES));
 }
 
 /*
  * Reads what is available. After a short read nothing is left, so further octets cause a new event. There are two
  * exceptions: the connection's end may come with the last octets (+to_end+), and TLS may hold octets that the socket no
- * longer has.
+ * longer has. A slow reader reads until its budget is spent.
  */
 static void receive(struct worker *worker, struct connection *connection, bool to_end)
 {
-	size_t room = worker->plan->slow_octets ? (size_t)worker->plan->slow_octets : READ_SIZE;
+	size_t room = READ_SIZE;
 	ssize_t got;
 
-	if (room > READ_SIZE)
-		room = READ_SIZE;
 	do {
+		if (worker->plan->slow_octets && !(room = slow_room(worker, connection)))
+			return;
 		got = transport_read(connection, worker->buffer, room);
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -348,7 +367,9 @@ static void receive(struct worker *worker, struct connection *connection, bool t
 			refuse_stray(worker, connection);
 			return;
 		}
-		if (!take(worker, connection, worker->buffer, (size_t)got) || rest_a_while(worker, connection))
+		if (worker->plan->slow_octets)
+			spend(connection, (size_t)got);
+		if (!take(worker, connection, worker->buffer, (size_t)got))
 			return;
 	} while (got < 0 || (size_t)got == room || to_end || connection->tls || connection->broken);
 }
@@ -395,6 +416,7 @@ void connection_resume(struct worker *worker, struct connection *connection)
 		if (worker_claim(worker))
 			connection_open(worker, connection, worker->now, false);
 	} else if (connection->count) {
+		earn(worker, connection);
 		receive(worker, connection, true);
 	} else {
 		connection_fill(worker, connection);

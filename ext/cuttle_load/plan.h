@@ -30,7 +30,7 @@ struct plan {
 
 	int64_t warmup, duration; /* ns; duration NEVER: until all requests are sent */
 	int64_t timeout, think;
-	int64_t slow_octets, slow_tick; /* a slow reader takes slow_octets every slow_tick ns; 0: reads at once */
+	int64_t slow_octets, slow_tick; /* a slow reader takes slow_octets each slow_tick ns; 0: reads at once */
 
 	int64_t begin, measure, end; /* when to send, to measure, to stop sending; monotonic clock, set at the start */
 	_Atomic int64_t left;        /* requests that may still be sent, if limited */

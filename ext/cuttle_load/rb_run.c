@@ -217,7 +217,8 @@ static void read_times(VALUE hash, struct plan *plan)
 	atomic_init(&plan->left, integer_or(hash, "limit", INT64_MAX));
 	if (plan->duration == NEVER && !plan->limited)
 		rb_raise(rb_eArgError, "duration or limit: one is needed");
-	if (plan->warmup < 0 || plan->duration < 0 || plan->timeout <= 0 || plan->think < 0 || plan->slow_octets < 0)
+	if (plan->warmup < 0 || plan->duration < 0 || plan->timeout <= 0 || plan->think < 0 || plan->slow_octets < 0 ||
+	    plan->slow_tick <= 0)
 		rb_raise(rb_eArgError, "times: below zero");
 }
 

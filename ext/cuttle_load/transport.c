@@ -6,15 +6,27 @@
 #include <poll.h>
 #include <unistd.h>
 
+#define SLOW_TIME (50 * MILLISECOND) /* of a slow reader, whose octets its receive buffer holds */
+#define SLOW_MOST (1 << 20)          /* octets of such a buffer, at most */
+
+/* Returns the size of a slow reader's receive buffer. It is small; otherwise the kernel receives everything at once. */
+static int slow_buffer(const struct plan *plan)
+{
+	double octets = (double)plan->slow_octets * (double)SLOW_TIME / (double)plan->slow_tick;
+
+	return octets < SLOW_MOST ? (int)octets : SLOW_MOST;
+}
+
 static void tune(const struct plan *plan, int descriptor)
 {
-	int on = 1, room = plan->slow_octets < 65536 ? (int)plan->slow_octets : 65536;
+	int on = 1, room;
 
 	if (plan->address.ss_family != AF_UNIX)
 		setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	/* A slow reader needs a small window; otherwise the kernel receives everything for it at once. */
-	if (plan->slow_octets)
+	if (plan->slow_octets) {
+		room = slow_buffer(plan);
 		setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	}
 }
 
 int transport_connect(const struct plan *plan)

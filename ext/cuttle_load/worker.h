@@ -45,6 +45,7 @@ struct connection {
 	struct session *session; /* NULL: the plan has none */
 	struct flight *flights;
 	size_t first, count, unsent, offset;
+	size_t budget; /* octets that a slow reader may read before its next pause */
 	int64_t opened, first_byte, due;
 	struct connection *next; /* in at most one list or queue */
 	struct response response;

@@ -24,7 +24,8 @@ module Cuttle
       DURATION = 10
       NAMES = 256 # names of requests with separate figures, at most
       OTHERS = "others"
-      SLOW_TICK = 0.05 # seconds between two reads of a slow reader
+      SLOW_TICKS = (0.001..0.05) # seconds between two reads of a slow reader
+      SLOW_OCTETS = 16_384 # that it reads at a time, as far as SLOW_TICKS allow
 
       # in_order: the requests are sent in turn instead of by their weights.
       attr_reader :target, :schedule, :requests, :options, :in_order, :sessions, :part, :parts
@@ -219,7 +220,7 @@ module Cuttle
       # A slow reader reads an equal part of its octets at every tick. At less than one octet per tick, ticks are
       # longer.
       def slow_tick
-        slow_read ? [SLOW_TICK, 1.0 / slow_read].max : SLOW_TICK
+        slow_read ? [SLOW_OCTETS.fdiv(slow_read).clamp(SLOW_TICKS), 1.0 / slow_read].max : SLOW_TICKS.end
       end
 
       def slow_octets
