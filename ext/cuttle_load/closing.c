@@ -3,6 +3,7 @@
  * all of it. See worker.h for the states.
  */
 #include "worker.h"
+#include <string.h>
 #include <unistd.h>
 
 /* A flight behind the one that timed out may have time left: then only its connection was given up. */
@@ -85,6 +86,38 @@ void connection_drop(struct worker *worker, struct connection *connection)
 		forget_idle(worker, connection);
 	connection_close(worker, connection);
 	connection_rest(worker, connection, false);
+}
+
+/* Whether the method of a request is one that may be repeated (RFC 9110, 9.2.2). */
+static bool is_idempotent(const struct piece *piece)
+{
+	static const char *const METHODS[] = {"GET ", "HEAD ", "PUT ", "DELETE ", "OPTIONS ", "TRACE "};
+	size_t at;
+
+	for (at = 0; at < sizeof(METHODS) / sizeof(*METHODS); at++) {
+		size_t length = strlen(METHODS[at]);
+
+		if (piece->length >= length && memcmp(piece->octets, METHODS[at], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A server may close an idle connection at any time, also while a request is on its way (RFC 9112, 9.5). Then that is
+ * no error: the request is sent once more, on a new connection, which can't be closed for idleness (9.3.1). Call this
+ * when a connection has ended before the response. Returns false if that can't have been the reason, or if the request
+ * can't be repeated.
+ */
+bool connection_send_again(struct worker *worker, struct connection *connection)
+{
+	const struct flight *flight = &connection->flights[connection->first];
+
+	if (!connection->served || connection->count != 1 || connection->first_byte || !is_idempotent(flight->piece))
+		return false;
+	record_retried(worker, flight->intended);
+	connection_reopen(worker, connection);
+	return true;
 }
 
 /* Gives up a connection whose first flight has timed out. */

@@ -152,18 +152,15 @@ static enum outcome redirect(struct worker *worker, struct connection *connectio
 	struct flight *flight = &connection->flights[connection->first];
 
 	flight->piece = session_compose(connection->session, flight->request, next);
-	if (!persists)
-		connection_close(worker, connection);
+	await(connection, flight);
+	if (!persists) {
+		connection_reopen(worker, connection);
+		return ENDED;
+	}
 	connection->unsent = 1;
 	connection->offset = 0;
-	await(connection, flight);
-	if (persists) {
-		flush(worker, connection);
-		return REDIRECTED;
-	}
-	connection->fresh = connection->served = connection->broken = false;
-	connection_dial(worker, connection);
-	return ENDED;
+	flush(worker, connection);
+	return REDIRECTED;
 }
 
 /* Returns what is wrong with the response to +flight+; NO_FAILURE if nothing is. */
@@ -289,7 +286,8 @@ static void ended(struct worker *worker, struct connection *connection)
 		connection_fail(worker, connection, FAILURE_LENGTH);
 		return;
 	default:
-		connection_fail(worker, connection, FAILURE_EARLY_CLOSE);
+		if (!connection_send_again(worker, connection))
+			connection_fail(worker, connection, FAILURE_EARLY_CLOSE);
 	}
 }
 
@@ -298,10 +296,10 @@ static void unread(struct worker *worker, struct connection *connection)
 {
 	if (errno == EAGAIN && !connection->broken)
 		return;
-	if (connection->count)
-		connection_fail(worker, connection, FAILURE_RESET);
-	else
+	if (connection->count == 0)
 		connection_drop(worker, connection);
+	else if (!connection_send_again(worker, connection))
+		connection_fail(worker, connection, FAILURE_RESET);
 }
 
 /* Handles octets that came without a request. */

@@ -148,6 +148,15 @@ void connection_open(struct worker *worker, struct connection *connection, int64
 	connection_dial(worker, connection);
 }
 
+/* Opens a connection again for the flight that it has, whose time continues. */
+void connection_reopen(struct worker *worker, struct connection *connection)
+{
+	connection_close(worker, connection);
+	connection->unsent = 1;
+	connection->fresh = connection->served = connection->broken = false;
+	connection_dial(worker, connection);
+}
+
 /* Handles an event of a connection that is not established yet. */
 void connection_connecting(struct worker *worker, struct connection *connection)
 {

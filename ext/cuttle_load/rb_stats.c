@@ -108,6 +108,7 @@ VALUE stats_to_ruby(const struct stats *stats)
 	set(hash, "unfinished", ULL2NUM(stats->unfinished));
 	set(hash, "overdue", ULL2NUM(stats->overdue));
 	set(hash, "longest_wait", LL2NUM(stats->longest_wait));
+	set(hash, "retried", ULL2NUM(stats->retried));
 	set(hash, "late", ULL2NUM(stats->late_responses));
 	set(hash, "last_response", LL2NUM(stats->last_response));
 	set(hash, "cpu", LL2NUM(stats->cpu));

@@ -129,6 +129,13 @@ void record_sent(struct worker *worker, int64_t intended)
 		histogram_record(&stats->lag, worker->now - intended);
 }
 
+/* Records that a request was sent once more on a new connection. */
+void record_retried(struct worker *worker, int64_t intended)
+{
+	if (counts(worker, intended))
+		worker->stats->retried++;
+}
+
 void record_connect(struct worker *worker, const struct connection *connection)
 {
 	if (!worker->measuring)

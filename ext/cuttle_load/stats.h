@@ -72,6 +72,7 @@ struct stats {
 	uint64_t unfinished;         /* requests without an answer when the run was stopped */
 	uint64_t overdue;            /* requests whose time had come then, and that were not sent yet */
 	int64_t longest_wait;        /* of those requests until then, in ns from the intended time */
+	uint64_t retried;            /* requests sent once more, because a reused connection was closed */
 	uint64_t late_responses;     /* responses that arrived after the last request had been sent */
 	int64_t last_response;       /* when it arrived, ns since measuring began */
 	int64_t cpu, wall;           /* ns while measuring; cpu excludes waiting */

@@ -111,6 +111,7 @@ static inline const struct request *worker_draw(struct worker *worker)
 /* opening.c */
 void connection_open(struct worker *worker, struct connection *connection, int64_t intended, bool fresh);
 void connection_dial(struct worker *worker, struct connection *connection);
+void connection_reopen(struct worker *worker, struct connection *connection);
 void connection_redial(struct worker *worker, struct connection *connection); /* continues a dial that was put off */
 void connection_connecting(struct worker *worker, struct connection *connection);
 
@@ -129,6 +130,7 @@ void connection_fail_flights(struct worker *worker, struct connection *connectio
 void connection_fail(struct worker *worker, struct connection *connection, enum failure failure);
 void connection_drop(struct worker *worker, struct connection *connection);
 void connection_expire(struct worker *worker, struct connection *connection);
+bool connection_send_again(struct worker *worker, struct connection *connection);
 void connection_rest(struct worker *worker, struct connection *connection, bool backing_off);
 
 /* record.c */
@@ -141,6 +143,7 @@ void record_abandoned(struct worker *worker, const struct request *request, int6
 void record_full(struct worker *worker, int64_t intended);
 void record_sent(struct worker *worker, int64_t intended);
 void record_overdue(struct worker *worker, int64_t intended);
+void record_retried(struct worker *worker, int64_t intended);
 void record_connect(struct worker *worker, const struct connection *connection);
 void record_windows(struct worker *worker);
 void record_end(struct worker *worker);

@@ -21,7 +21,7 @@ module Cuttle
       # Histograms in addition to the response times, which are in the windows: service times, send lag, and the parts
       # of a response.
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
-      THREAD = %i[cpu wall waited last_response opened unfinished overdue longest_wait late gaps full
+      THREAD = %i[cpu wall waited last_response opened unfinished overdue longest_wait retried late gaps full
                   connect_error local_error].freeze
       PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
 

@@ -57,6 +57,7 @@ module Cuttle
           counter("requests_abandoned", "Requests that timed out before they could be sent.") do |it|
             [[{}, it.abandoned]]
           end,
+          counter("requests_retried", "Requests that were sent again on a new connection.") { |it| [[{}, it.retried]] },
           counter("responses", "Complete responses.") do |it|
             it.statuses.map { |status, count| [{ status: status }, count] }
           end,

@@ -53,7 +53,7 @@ module Cuttle
         def totals(result)
           lines = ["rate        #{rate_line(result)}", *good_line(result),
                    "responses   #{Units.count(result.responses)} of #{Units.count(result.sent)} sent" \
-                   "#{abandoned(result)}#{unfinished(result)}", *statuses_line(result),
+                   "#{retried(result)}#{abandoned(result)}#{unfinished(result)}", *statuses_line(result),
                    "received    #{Units.size(result.octets)}, #{Units.size(result.octet_rate.round)}/s"]
           if result.cpu_per_response
             lines << "client CPU  #{(result.client_cpu * 100).round}% of the busiest thread, " \
@@ -80,6 +80,10 @@ module Cuttle
         def statuses_line(result)
           counts = result.statuses.map { |status, count| "#{Units.count(count)} × #{status}" }
           "statuses    #{counts.join(", ")}" if counts.any?
+        end
+
+        def retried(result)
+          ", #{Units.count(result.retried)} of them again on a new connection" if result.retried.positive?
         end
 
         def abandoned(result)

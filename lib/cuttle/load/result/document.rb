@@ -11,7 +11,7 @@ module Cuttle
             "settings" => settings, "environment" => environment, "elapsed" => elapsed, "offered" => offered,
             "sent" => sent, "abandoned" => abandoned, "responses" => responses, "octets" => octets, "rate" => rate,
             "octet_rate" => octet_rate, "good" => good, "good_rate" => good_rate, "opened" => opened,
-            "unfinished" => unfinished, "overdue" => overdue,
+            "unfinished" => unfinished, "overdue" => overdue, "retried" => retried,
             "statuses" => statuses.transform_keys(&:to_s), "errors" => errors.transform_keys(&:to_s),
             "summary" => summary, "entries" => entries.map { |entry| entry_of(entry) },
             "client" => { "cpu" => client_cpu, "cpu_per_response" => cpu_per_response, "waiting" => waiting,

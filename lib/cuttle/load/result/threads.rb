@@ -20,6 +20,11 @@ module Cuttle
           threads.map { |thread| thread[:longest_wait].to_i }.max || 0
         end
 
+        # Requests that were sent once more on a new connection, because the server had closed a kept one.
+        def retried
+          threads.sum { |thread| thread[:retried].to_i }
+        end
+
         def opened
           threads.sum { |thread| thread[:opened] }
         end
