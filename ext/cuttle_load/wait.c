@@ -136,5 +136,7 @@ int waiter_wait(struct waiter *waiter, struct epoll_event *events, int most, int
 #else
 		ready = -1;
 #endif
+	if (ready < 0 && errno == EINTR) /* the process was stopped and continues: events have come meanwhile */
+		ready = epoll_wait(waiter->epoll, events, most, 0);
 	return ready < 0 ? 0 : ready;
 }

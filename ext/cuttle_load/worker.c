@@ -237,10 +237,28 @@ static bool done(const struct worker *worker)
 	return worker->over || worker->exhausted;
 }
 
-static void handle(struct worker *worker, const struct epoll_event *events, int count)
+/* Closes the idle connections whose end is among the events, so that no request is sent on them, and takes these events
+ * away. Only in an open loop can another connection's event send a request on an idle one. */
+static void drop_ended(struct worker *worker, struct epoll_event *events, int count)
 {
 	int at;
 
+	for (at = 0; at < count; at++) {
+		struct connection *connection = events[at].data.ptr;
+
+		if (!(events[at].events & EPOLLRDHUP) || !connection || connection->state != OPEN || connection->count)
+			continue;
+		connection_event(worker, connection, events[at].events);
+		events[at].data.ptr = NULL;
+	}
+}
+
+static void handle(struct worker *worker, struct epoll_event *events, int count)
+{
+	int at;
+
+	if (worker->plan->open)
+		drop_ended(worker, events, count);
 	for (at = 0; at < count; at++) {
 		if (!events[at].data.ptr)
 			continue; /* a wake-up or the timer */

@@ -292,47 +292,6 @@ class TestLoadRun < Minitest::Test
                  assert_raises(Load::Failure) { Load.run("unix:///no/such/socket") }.message)
   end
 
-  # Yields the URL of a server that answers the first request of each connection, and closes after the second one.
-  def closing_kept_connections(linger: nil)
-    listener = TCPServer.new("127.0.0.1", 0)
-    thread = Thread.new { loop { serve_once(listener.accept, linger) } }
-    yield "http://127.0.0.1:#{listener.local_address.ip_port}/"
-  ensure
-    thread&.kill
-    listener&.close
-  end
-
-  def serve_once(client, linger)
-    client.setsockopt(Socket::Option.linger(true, linger)) if linger
-    client.readpartial(1000)
-    client.write(Servers::ANSWER)
-    client.readpartial(1000)
-  rescue EOFError
-    nil
-  ensure
-    client.close
-  end
-
-  def test_a_request_on_a_kept_connection_that_is_closed_is_sent_again
-    [nil, 0].each do |linger|
-      [{}, { rate: 100 }].each do |options|
-        result = closing_kept_connections(linger: linger) do |url|
-          Load.run(url, requests: 10, connections: 1, threads: 1, **options)
-        end
-
-        assert_equal [10, 10, 0, 9, 10], [result.sent, result.responses, result.failures, result.retried, result.opened]
-        assert_match(/^responses   10 of 10 sent, 9 of them again on a new/, Load::Reports::Text.render(result))
-      end
-    end
-  end
-
-  # The server may have done what they ask for.
-  def test_what_may_not_be_repeated_is_not_sent_again
-    result = closing_kept_connections { |url| Load.run(url, requests: 10, connections: 1, threads: 1, body: "x") }
-
-    assert_equal [5, 5, 0], [result.responses, result.errors[:early_close], result.retried]
-  end
-
   # A server that ends in the middle of a run: the result has the responses so far, and why the rest failed.
   def test_a_server_that_goes_away
     server = Servers::Known.new
