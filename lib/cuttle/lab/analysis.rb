@@ -77,11 +77,13 @@ module Cuttle
         controls.select(&:p).min_by(&:p) || controls.first
       end
 
-      # The best Row under +load+ among those with almost no errors, or nil.
+      # The best Row under +load+ among those with almost no errors, or nil. A single lucky round makes none the best:
+      # what was left out counts only if everything was.
       def best(load:)
         measure = Measure.of(results.load(id(load)))
         rows = rows(load).select { |row| !row.configuration.control_of && row.sound? && measure.estimate(row) }
-        rows.max_by { |row| measure.goodness(measure.estimate(row).value) }
+        kept = rows.reject { |row| left_out?(row.configuration) }
+        (kept.any? ? kept : rows).max_by { |row| measure.goodness(measure.estimate(row).value) }
       end
 
       # The configurations under +load+ in groups: a Ranking, or nil if nothing was measured under it.

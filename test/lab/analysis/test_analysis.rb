@@ -94,6 +94,18 @@ class TestLabAnalysis < Minitest::Test
                                        .analysis.best(load: "l1").configuration.name
   end
 
+  # hybrid had a lucky first round, and no other.
+  def test_what_was_left_out_is_not_the_best_unless_everything_was
+    rates = RATES.merge("hybrid" => 1000.0)
+    runs = lab(rates).runs.reject { |run| run["configuration"] == "c2" && run["block"].positive? }
+    left_out = { "c1" => 1, "c2" => 0, "c3" => 1 }.map do |id, block|
+      { "type" => "left_out", "configuration" => id, "block" => block, "reason" => "1.1 times behind the best" }
+    end
+
+    assert_equal "reactor", of([*runs, left_out[1]]).best(load: "l1").configuration.name
+    assert_equal "hybrid", of([*runs, *left_out]).best(load: "l1").configuration.name
+  end
+
   def test_errors_are_no_throughput
     runs = lab.records.each { |run| run.update("errors" => { "status_5xx" => 90 }) if run["configuration"] == "c2" }
     analysis = of(runs)
