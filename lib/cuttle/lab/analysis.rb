@@ -11,6 +11,7 @@ module Cuttle
     class Analysis
       autoload :Changes, "cuttle/lab/analysis/changes"
       autoload :Comparison, "cuttle/lab/analysis/comparison"
+      autoload :Coverage, "cuttle/lab/analysis/coverage"
       autoload :Family, "cuttle/lab/analysis/comparison"
       autoload :Measure, "cuttle/lab/analysis/values"
       autoload :Ranking, "cuttle/lab/analysis/ranking"

@@ -61,11 +61,33 @@ class TestLabRecommendation < Minitest::Test
     assert_equal "hybrid", found.pick.configuration.name
   end
 
+  # The lab ended before the others started.
+  def test_what_never_started_was_not_compared
+    found = recommendation { |name| name == "hybrid" }
+
+    assert_nil found.pick
+    assert_equal LAB.keys - ["hybrid", "hybrid again"], found.coverage.uncompared.map(&:name)
+    refute_predicate recommendation { |name, block| name == "hybrid" || block.zero? }, :decided?
+  end
+
+  def test_a_lab_of_one_configuration_compares_nothing
+    assert_equal "hybrid", recommendation(LAB.slice("hybrid")).pick.configuration.name
+  end
+
+  # fibers was left out because there was no time, and not because it was far behind.
+  def test_what_was_left_out_for_its_time_was_not_compared
+    left_out = { "type" => "left_out", "configuration" => "c4", "block" => 0, "reason" => "1.0 times behind the best" }
+    found = recommendation(records: [left_out]) { |name, block| name != "fibers" || block.zero? }
+
+    assert_equal %w[fibers], found.coverage.uncompared.map(&:name)
+    assert_equal "hybrid", found.pick.configuration.name
+  end
+
   def test_what_was_left_out_is_no_doubt
     left_out = { "type" => "left_out", "configuration" => "c1", "block" => 0, "reason" => "far behind" }
     found = recommendation(records: [left_out]) { |name, block| name != "single" || block.zero? }
 
-    assert_empty found.unclear
+    assert_empty found.unclear + found.coverage.uncompared
     groups = found.speed.groups
     assert_equal [%i[best behind left_out], %w[single]],
                  [groups.keys, groups[:left_out].map { |row| row.configuration.name }]

@@ -47,6 +47,15 @@ class TestLabReportText < Minitest::Test
     assert_match(/^left out for the budget\nsingle .* 1\n/, said)
   end
 
+  def test_what_was_not_compared_is_counted_and_named
+    lab = ReportedLab.new(closed: [20], rates: [], clean: true)
+    kept = lab.lines.reject { |line| line["type"] == "run" && %w[c1 c2].include?(line["configuration"]) }
+    said = Cuttle::Lab::Report.text(*read(directory(lines: kept)))
+
+    assert_match(/^Run .*\. 3 of 14 configurations were not compared with the best\.$/, said)
+    assert_match(/^Not measured in enough rounds: single, threads -t 5, falcon -w 2\.$/, said)
+  end
+
   def test_a_warning_of_many_runs_is_printed_once
     lab = ReportedLab.new(closed: [5], rates: [], clean: true)
     runs = lab.lines.select { |line| line["type"] == "run" }

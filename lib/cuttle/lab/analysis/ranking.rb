@@ -43,6 +43,12 @@ module Cuttle
           @groups.fetch(group, []).map(&:configuration).reject(&:control_of)
         end
 
+        # The factor by which the best is better than a configuration, by the rounds that both have; nil if none.
+        def behind(configuration)
+          ratio = @comparisons[configuration.id]&.ratio&.value
+          ratio && (@load.open? ? ratio : 1 / ratio)
+        end
+
         private
 
         # A control is not compared with others, so it goes into the group of its original.

@@ -17,8 +17,9 @@ module Cuttle
           end
         end
 
-        # closed, open: the loads that decide. speed, tail: the Rankings under them. All may be nil.
-        attr_reader :closed, :open, :speed, :tail
+        # closed, open: the loads that decide. speed, tail: the Rankings under them. All may be nil. coverage: which
+        # configurations were compared with the best one under the first of these loads; nil if nothing was measured.
+        attr_reader :closed, :open, :speed, :tail, :coverage
 
         def initialize(analysis)
           @analysis = analysis
@@ -27,6 +28,7 @@ module Cuttle
           @speed = @closed && analysis.ranking(load: @closed)
           @tail = @open && analysis.ranking(load: @open)
           @first = @speed || @tail # the ranking that decides first
+          @coverage = @first && Coverage.new(analysis, @first)
           choices
           freeze
         end
@@ -50,12 +52,12 @@ module Cuttle
 
         # Whether most configurations could be compared with the best one.
         def decided?
-          !@first.nil? && unclear_in(@first).length <= compared.length
+          !@coverage.nil? && @coverage.enough?
         end
 
         # Configurations that may be as good as the best ones or not.
         def unclear
-          [@speed, @tail].compact.flat_map { |ranking| unclear_in(ranking) }.uniq
+          [@speed, @tail].compact.flat_map { |ranking| ranking.configurations(:unclear) }.uniq
         end
 
         private
@@ -77,14 +79,6 @@ module Cuttle
 
         def leaders(ranking)
           ranking ? ranking.configurations(:best) : []
-        end
-
-        def unclear_in(ranking)
-          ranking.configurations(:unclear)
-        end
-
-        def compared
-          leaders(@first).drop(1) + @first.configurations(:behind) + @first.configurations(:left_out)
         end
 
         def cheapest

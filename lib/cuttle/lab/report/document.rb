@@ -40,7 +40,8 @@ module Cuttle
         # pick: nil if the lab can't say what to run.
         def recommendation(found)
           { "pick" => found.pick && choice(found.pick), "choices" => found.choices.map { |each| choice(each) },
-            "closed" => found.closed&.id, "open" => found.open&.id, "unclear" => found.unclear.map(&:id) }
+            "closed" => found.closed&.id, "open" => found.open&.id, "unclear" => found.unclear.map(&:id),
+            "uncompared" => found.coverage&.uncompared.to_a.map(&:id) }
         end
 
         def choice(choice)

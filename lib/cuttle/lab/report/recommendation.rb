@@ -22,12 +22,12 @@ module Cuttle
           pick = @value.pick
           return "Too few rounds to recommend a configuration: increase --budget, or name fewer." unless pick
 
-          "Run #{pick.configuration.name}: #{figures(pick).join(", ")}."
+          ["Run #{pick.configuration.name}: #{figures(pick).join(", ")}.", *uncompared].join(" ")
         end
 
         # What a reader should also know before choosing.
         def notes
-          [*reasons, *exception, *@value.choices.filter_map { |choice| equals(choice) }, *unclear, *open_loop]
+          [*reasons, *exception, *@value.choices.filter_map { |choice| equals(choice) }, *unclear, *untried, *open_loop]
         end
 
         def header
@@ -58,6 +58,15 @@ module Cuttle
           "#{found.join(", and ").sub(/\A./, &:upcase)}." if found.any?
         end
 
+        def uncompared
+          coverage = @value.coverage
+          count = coverage.uncompared.length
+          return if count.zero?
+
+          "#{count} of #{Units.plural(coverage.all.length, "configuration")} #{count == 1 ? "was" : "were"} not compared " \
+            "with the best."
+        end
+
         def figures(pick)
           [("#{Numbers.rate(pick.rate.value)} requests/s at #{@value.closed.name}" if pick.rate),
            ("p95 #{Numbers.milliseconds(pick.p95.value)} at #{@value.open.name}" if pick.p95),
@@ -83,6 +92,12 @@ module Cuttle
         def unclear
           names = @value.unclear.map(&:name)
           "Too few rounds to compare with the best: #{names.join(", ")}." if names.any? && @value.pick
+        end
+
+        # The sentence names the number of these and of the unclear ones.
+        def untried
+          names = (@value.coverage&.uncompared.to_a - @value.unclear).map(&:name)
+          "Not measured in enough rounds: #{names.join(", ")}." if names.any? && @value.pick
         end
 
         def open_loop
