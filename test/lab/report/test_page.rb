@@ -44,6 +44,16 @@ class TestLabReportPage < Minitest::Test
     assert_match(%r{<section id="recommendation".*?<p>Run <b class="configuration">.*?</b>: \d}m, page)
   end
 
+  def test_a_control_that_disagrees_comes_first
+    lines = ReportedLab.new(closed: [5, 20], rates: [], clean: true).lines
+    lines.each { |line| line["rate"] *= 1.2 if line.values_at("configuration", "load") == %w[c15 l2] }
+    page = Cuttle::Lab::Report.html(*read(directory(lines: lines)))
+    first, verdict = %w[recommendation verdict].map { |name| page[/<section id="#{name}".*?<p>(.*?)<\/p>/m, 1] }
+
+    assert_match(/\AThe control disagrees at 20 connections: .*This lab can&#39;t recommend/, first)
+    assert_match(/\Athe control disagrees at 20 connections: /, verdict)
+  end
+
   # On a narrow screen a row is a block, so each cell has the name of its column.
   def test_cells_know_their_columns
     page = html

@@ -45,14 +45,28 @@ module Cuttle
         end
 
         # The Choice to run. If some of the fastest configurations also have the best response times, the cheapest of
-        # these; otherwise the cheapest of the fastest. nil if the lab has too few comparisons.
+        # these; otherwise the cheapest of the fastest. Only flawless ones count. nil if there is a doubt.
         def pick
-          choice(:pick, cheapest_of(leaders(@speed) & leaders(@tail)) || cheapest, []) if decided?
+          choice(:pick, candidate, []) unless doubt
         end
 
-        # Whether most configurations could be compared with the best one.
+        # Why there is no pick: :control (it disagrees under a load that decides), :comparisons (there are too few),
+        # :faults (each of the best configurations had some). nil if there is a pick.
+        def doubt
+          return :control if disagreement
+          return :comparisons unless @coverage&.enough?
+
+          :faults unless candidate
+        end
+
+        # Whether there is a pick.
         def decided?
-          !@coverage.nil? && @coverage.enough?
+          doubt.nil?
+        end
+
+        # The control, a Comparison, that differs from its original under a load that decides, or nil.
+        def disagreement
+          @analysis.controls.find { |each| deciding.include?(each.load) && each.different? }
         end
 
         # Configurations that may be as good as the best ones or not.
@@ -61,6 +75,19 @@ module Cuttle
         end
 
         private
+
+        def deciding
+          [@closed, @open].compact
+        end
+
+        def candidate
+          cheapest_of(flawless(leaders(@speed) & leaders(@tail))) || cheapest_of(flawless(leaders(@first)))
+        end
+
+        # Those whose every run under the loads that decide was made and counts.
+        def flawless(configurations)
+          configurations.select { |each| deciding.all? { |load| @analysis.row(each, load)&.flawless? } }
+        end
 
         def busiest
           loads.reject(&:open?).max_by { |load| load.connections.to_i }

@@ -22,6 +22,11 @@ module Cuttle
           valid_runs.positive?
         end
 
+        # Whether every run was made and is valid, and almost no request failed.
+        def flawless?
+          measured? && sound? && (invalid_runs + failed_runs).zero?
+        end
+
         # Whether an open loop's requests were answered about as fast as they came.
         def keeps_up?
           !answered.nil? && answered >= Row::KEEPING_UP

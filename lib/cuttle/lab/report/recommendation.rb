@@ -19,8 +19,7 @@ module Cuttle
 
         # "Run hybrid -t 5: …", or why the lab can't recommend a configuration.
         def sentence
-          pick = @value.pick
-          return "Too few rounds to recommend a configuration: increase --budget, or name fewer." unless pick
+          pick = @value.pick or return doubt
 
           ["Run #{pick.configuration.name}: #{figures(pick).join(", ")}.", *uncompared].join(" ")
         end
@@ -43,6 +42,18 @@ module Cuttle
         end
 
         private
+
+        def doubt
+          case @value.doubt
+          when :control then "#{disagreement}. This lab can't recommend a configuration."
+          when :comparisons then "Too few rounds to recommend a configuration: increase --budget, or name fewer."
+          when :faults then "No configuration is recommended: runs of each of the best failed or were not valid."
+          end
+        end
+
+        def disagreement
+          Analysis::Verdict::Phrases.disagreement(@value.disagreement).sub(/\A./, &:upcase)
+        end
 
         # [heading, a function from a choice to its cell] for each figure that was measured.
         def measures

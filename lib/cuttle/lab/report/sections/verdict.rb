@@ -42,8 +42,10 @@ module Cuttle
             end)
           end
 
-          # The first sentence on the busiest load.
+          # The first sentence on the busiest load. If a control disagrees: the first of all, which says so.
           def headline(view, sentences)
+            return sentences.first if view.analysis.controls.any?(&:different?)
+
             of_busiest = sentences.find { |sentence| view.busiest && load_of(view, sentence) == view.busiest }
             of_busiest || sentences.first
           end
