@@ -7,7 +7,7 @@ module Cuttle
     # Rule: one value is one start of a server. Only valid runs count. Two configurations are compared round by round,
     # and p-values are corrected for the number of comparisons: the chance that a lab reports any difference that does
     # not exist is at most 5%. Comparisons with the baseline were planned, and are corrected among themselves. Any other
-    # base may have been picked because of its results, so its comparisons are corrected for all pairs.
+    # base may have been picked because of its results, so its other comparisons are corrected for all pairs.
     class Analysis
       autoload :Changes, "cuttle/lab/analysis/changes"
       autoload :Comparison, "cuttle/lab/analysis/comparison"
@@ -58,12 +58,9 @@ module Cuttle
 
       # Comparisons of every other configuration with +baseline+, under +load+ or under all loads, in the plan's order.
       def comparisons(baseline: self.baseline, load: nil)
-        compared_with = id(baseline)
-        family = compared_with == self.baseline&.id ? planned : pairs
         loads = load ? [id(load)] : results.loads.map(&:id)
-        loads.product(@values.configurations).filter_map do |each, other|
-          family.find(other.id, compared_with, each) unless other.id == compared_with
-        end
+        others = @values.configurations.map(&:id) - [id(baseline)]
+        loads.product(others).filter_map { |each, other| comparison(other, id(baseline), each) }
       end
 
       # The A/A controls: a Comparison of a configuration with its own repetition for each load. Empty if none ran.
@@ -104,6 +101,10 @@ module Cuttle
       end
 
       private
+
+      def comparison(*ids)
+        planned.find(*ids) || pairs.find(*ids)
+      end
 
       def planned
         @planned ||= Family.new(@values, @values.planned(baseline))

@@ -81,6 +81,29 @@ class TestLabAnalysis < Minitest::Test
     assert_operator reactor.detectable, :<, 0.05
   end
 
+  # Of the best, which the results chose: but its comparison with the baseline was planned.
+  def test_a_planned_comparison_is_the_same_from_both_sides
+    there = analysis.comparisons.find { |each| each.configuration.name == "hybrid" }
+    back = analysis.comparisons(baseline: "c2").find { |each| each.configuration.name == "single" }
+
+    assert_equal [there.p, there.level, there.family], [back.p, back.level, back.family]
+  end
+
+  # b lacks the rounds in which everything was fast, so its median is below that of a.
+  def test_what_is_measurably_better_than_the_best_is_not_behind
+    fast = ->(block) { (block > 1 ? 2 : 1) * (1 + (block / 1000.0)) }
+    lab = SyntheticLab.new(%w[a b], blocks: 6) do |name, _, block|
+      next 100.0 * fast.call(block) if name == "a"
+
+      110.0 * fast.call(block) * (1 + (block.odd? ? 0.001 : 0)) if block < 4
+    end
+    ranking = lab.analysis.ranking(load: "l1")
+
+    assert_equal "a", ranking.best.configuration.name
+    assert_predicate ranking.comparison(ranking.rivals.first), :better?
+    assert_equal %i[best], ranking.groups.keys
+  end
+
   def test_control
     assert_equal ["single again", "single"],
                  analysis.control.then { |each| [each.configuration.name, each.baseline.name] }

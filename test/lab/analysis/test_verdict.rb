@@ -47,6 +47,39 @@ class TestLabVerdict < Minitest::Test
     assert_match(/\Athe control disagrees at 10 connections: single repeated differs from itself, 1\.08x \(95%/, first)
   end
 
+  # An error is quickly answered.
+  def test_what_failed_is_compared_with_nothing
+    rates = { "single" => 149.9, "hybrid" => 150.0, "reactor" => 140.0, "fibers" => 150.1 }
+    lab = SyntheticLab.new(rates.keys) { |name, _, block, _| rates[name] * (1 + WOBBLE[block]) }
+    failed = lab.runs.each { |run| run["errors"] = { "status_5xx" => 20 } if %w[c1 c4].include?(run["configuration"]) }
+    ahead, *others = said(lab, failed)
+
+    assert_match(/\Ahybrid serves 1\.07x the requests of reactor/, ahead)
+    assert_equal %w[single fibers], others.map { |sentence| sentence[/\A\w+(?= failed \d+% of its requests)/] }
+  end
+
+  # reactor had a lucky first round.
+  def test_what_was_left_out_is_compared_with_nothing
+    rates = { "single" => 150.0, "hybrid" => 140.0, "reactor" => 148.0 }
+    lab = SyntheticLab.new(rates.keys) { |name, _, block, _| rates[name] * (1 + WOBBLE[block]) }
+    kept = lab.runs.reject { |run| run["configuration"] == "c3" && run["block"].positive? }
+    left_out = { "type" => "left_out", "configuration" => "c3", "block" => 0, "reason" => "1.0 times behind the best" }
+
+    assert_match(/\Asingle serves 1\.07x the requests of hybrid/, said(lab, [*kept, left_out]).join("\n"))
+  end
+
+  # 8% apart, and 15% would have been detected: no difference is proved, and they are not as good as each other.
+  def test_the_verdict_and_the_groups_of_the_table_say_the_same
+    analysis = SyntheticLab.new(%w[a b]) do |name, _, block|
+      name == "a" ? 100.0 : 108.0 * (1 + [-0.09, 0.07, 0.05, -0.05, 0.02][block])
+    end.analysis
+    comparison = analysis.comparisons.first
+
+    assert_equal [false, false], [comparison.different?, comparison.undecided?]
+    assert_equal %i[best unclear], analysis.ranking(load: "l1").groups.keys
+    assert_match(/\Atoo few rounds to compare a with b: /, analysis.verdict.first)
+  end
+
   def test_several_loads_are_named
     assert_equal ["at 10 connections: ", "at 20 connections: "],
                  verdict({ "a" => 100.0, "b" => 120.0 }, loads: 2).map { |sentence| sentence[/\Aat \d+ connections: /] }
@@ -90,6 +123,11 @@ class TestLabVerdict < Minitest::Test
 
   def test_nothing_measured
     assert_equal ["no configuration was measured reliably"], SyntheticLab.new(%w[a b]) { nil }.analysis.verdict
+  end
+
+  def said(lab, records)
+    lines = SyntheticLab::Lines.new(lab.header, [*records, { "type" => "end", "interrupted" => false }], [])
+    Cuttle::Lab::Analysis.new(Cuttle::Lab::Results.new(lines, "synthetic/results.jsonl")).verdict
   end
 
   def test_effects_are_rounded_up

@@ -7,7 +7,8 @@ module Cuttle
       #
       # Rule: a configuration is as good as the best if the lab would have detected a considerable difference, found
       # none, and its figure is within NEAR of the best's. It also is if its whole interval is within ALIKE of the best.
-      # A configuration that is neither as good nor measurably behind is unclear.
+      # A configuration that is neither as good nor measurably behind is unclear. What the lab says of two configurations
+      # in sentences follows these groups.
       class Ranking
         NEAR = 0.05 # share of the best figure
         ALIKE = 0.03 # a smaller difference does not matter for a choice
@@ -43,9 +44,20 @@ module Cuttle
           @groups.fetch(group, []).map(&:configuration).reject(&:control_of)
         end
 
+        # The configurations that were compared with the best one, the nearest first.
+        def rivals
+          all = %i[best behind unclear].flat_map { |group| configurations(group) } - [best.configuration]
+          all.sort_by { |each| behind(each) }
+        end
+
+        # A configuration compared with the best one: a Comparison, or nil.
+        def comparison(configuration)
+          @comparisons[configuration.id]
+        end
+
         # The factor by which the best is better than a configuration, by the rounds that both have; nil if none.
         def behind(configuration)
-          ratio = @comparisons[configuration.id]&.ratio&.value
+          ratio = comparison(configuration)&.ratio&.value
           ratio && (@load.open? ? ratio : 1 / ratio)
         end
 
@@ -60,9 +72,9 @@ module Cuttle
           return :best if row.equal?(@best)
           return :left_out if @analysis.left_out?(row.configuration)
 
-          comparison = @comparisons[row.configuration.id]
+          comparison = comparison(row.configuration)
           return :unmeasured unless comparison && row.sound?
-          return :best if alike?(comparison) || tied?(comparison)
+          return :best if comparison.better? || alike?(comparison) || tied?(comparison)
 
           comparison.different? ? :behind : :unclear
         end

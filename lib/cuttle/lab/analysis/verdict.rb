@@ -7,8 +7,8 @@ module Cuttle
       # that are as good. Then: how reliable the lab itself is.
       #
       # Rule: the verdict reports a difference only if Comparison#different? is true, and gives its interval. It reports
-      # "no difference" only if the lab would have detected a considerable one, and says how large. Otherwise
-      # (Comparison#undecided?) there were too few rounds, and the verdict says that.
+      # "no difference" only of configurations that the Ranking calls as good as the best, and says how large a
+      # difference would have been detected. Otherwise there were too few rounds, and the verdict says that.
       class Verdict
         def initialize(analysis)
           @analysis = analysis
@@ -27,43 +27,39 @@ module Cuttle
         end
 
         def of(load)
-          best = @analysis.best(load: load)
-          return ["no configuration was measured reliably", *faults(load)] unless best
+          ranking = @analysis.ranking(load: load)
+          return ["no configuration was measured reliably", *faults(load)] unless ranking
 
-          [ahead(best), *beside(best), *faults(load)].compact
+          [ahead(ranking), *beside(ranking), *faults(load)].compact
         end
 
-        # The best compared with the baseline. If the baseline itself is best: the baseline compared with the next best.
-        def ahead(best)
-          comparison = against_baseline(best)
-          return Phrases.alone(best) unless comparison
-          return Phrases.comparison(comparison) unless comparison.configuration == @analysis.baseline
+        # The best compared with the baseline. If the baseline itself is best, or its figures don't count: the best
+        # compared with the next best, if there is a difference.
+        def ahead(ranking)
+          rival = baseline(ranking) || ranking.rivals.first
+          return Phrases.alone(ranking.best) unless rival
 
-          Phrases.comparison(comparison) if comparison.different?
-        end
+          comparison = ranking.comparison(rival).inverse
+          return Phrases.difference(comparison) if comparison.different?
 
-        def against_baseline(best)
-          planned = @analysis.comparisons(load: best.load).reject { |each| each.configuration.control_of }
-          return planned.find { |each| each.configuration == best.configuration } unless
-            best.configuration == @analysis.baseline
-
-          planned.max_by { |each| each.measure.goodness(each.ratio.value) }&.inverse
+          Phrases.public_send(unclear?(ranking, rival) ? :unclear : :same, rival, [comparison]) if baseline(ranking)
         end
 
         # Configurations that are as good as the best, and those for which the lab can't decide.
-        def beside(best)
-          others = @analysis.comparisons(baseline: best.configuration, load: best.load).reject do |each|
-            each.different? || each.configuration.control_of || included?(each, best) ||
-              @analysis.left_out?(each.configuration)
-          end
-          unclear, same = others.partition(&:undecided?)
-          [(Phrases.same(best.configuration, same) if same.any?),
-           (Phrases.unclear(best.configuration, unclear) if unclear.any?)]
+        def beside(ranking)
+          others = (ranking.rivals - [baseline(ranking)]).map { |each| ranking.comparison(each) }.reject(&:different?)
+          unclear, same = others.partition { |each| unclear?(ranking, each.configuration) }
+          [(Phrases.same(ranking.best.configuration, same) if same.any?),
+           (Phrases.unclear(ranking.best.configuration, unclear) if unclear.any?)]
         end
 
-        # Whether #ahead includes this comparison.
-        def included?(comparison, best)
-          comparison.configuration == @analysis.baseline && best.configuration != @analysis.baseline
+        def unclear?(ranking, configuration)
+          ranking.configurations(:unclear).include?(configuration)
+        end
+
+        # The baseline, if it was compared with a better configuration.
+        def baseline(ranking)
+          @analysis.baseline if ranking.rivals.include?(@analysis.baseline)
         end
 
         def faults(load)
@@ -90,11 +86,8 @@ module Cuttle
         module Phrases
           module_function
 
-          # A Comparison in a sentence.
-          def comparison(comparison)
-            return unclear(comparison.baseline, [comparison]) if comparison.undecided?
-            return same(comparison.baseline, [comparison]) unless comparison.different?
-
+          # A Comparison that is different.
+          def difference(comparison)
             "#{comparison.configuration.name} #{verb(comparison)} #{comparison.baseline.name} " \
               "#{interval(comparison.ratio)}"
           end

@@ -92,17 +92,25 @@ module Cuttle
           "#{what} #{choice.configuration.name}: #{choice.equals.map(&:name).join(", ")}."
         end
 
-        # What a user gives up with the pick.
+        # What a user gives up with the pick, if that is proved.
         def exception
-          pick, tail = @value.pick, @value[:best_tail]
-          return if pick.nil? || tail.nil? || tail.covers?(pick.configuration) || pick.p95.nil? || tail.p95.nil?
+          pick, tail = @value.pick, @value.tail
+          return unless pick && tail&.configurations(:behind)&.include?(pick.configuration)
 
-          "#{tail.configuration.name} has #{format("%.2f", tail.p95.value / pick.p95.value)} times its p95."
+          ratio = tail.comparison(pick.configuration).ratio
+          format("At %s, its p95 is %.2f times that of %s %s.", tail.load.name, ratio.value,
+                 tail.best.configuration.name, Analysis::Verdict::Phrases.interval(ratio))
         end
 
+        # The configurations that can't be told from the best, under each load that decides.
         def unclear
-          names = @value.unclear.map(&:name)
-          "Too few rounds to compare with the best: #{names.join(", ")}." if names.any? && @value.pick
+          return unless @value.pick
+
+          [@value.speed, @value.tail].compact.filter_map do |ranking|
+            names = ranking.configurations(:unclear).map(&:name)
+            "Too few rounds to compare with #{ranking.best.configuration.name} at #{ranking.load.name}: " \
+              "#{names.join(", ")}." if names.any?
+          end
         end
 
         # The sentence names the number of these and of the unclear ones.
