@@ -13,6 +13,7 @@ module Cuttle
       autoload :Comparison, "cuttle/lab/analysis/comparison"
       autoload :Coverage, "cuttle/lab/analysis/coverage"
       autoload :Family, "cuttle/lab/analysis/comparison"
+      autoload :Judgement, "cuttle/lab/analysis/judgement"
       autoload :Measure, "cuttle/lab/analysis/values"
       autoload :Ranking, "cuttle/lab/analysis/ranking"
       autoload :Recommendation, "cuttle/lab/analysis/recommendation"

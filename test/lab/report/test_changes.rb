@@ -72,6 +72,26 @@ class TestLabChanges < Minitest::Test
     assert_in_delta levels[1] / levels[0], Math.log(1 + many.detectable) / Math.log(1 + alone.detectable), 1e-6
   end
 
+  # The ratio is 15, and anything between a hundredth and ten thousand would have been no surprise.
+  def test_what_scatters_too_much_to_be_compared_is_not_called_alike
+    one, other = changes_of([10, 1000, 5], [500, 20, 17_000]), changes_of([100, 140, 90], [110, 150, 80])
+
+    assert_equal [true, true], [one, other].map(&:undecided?)
+    refute_predicate changes_of([100, 101, 102], [101, 102, 100]), :undecided?
+    assert_match(/too few runs to tell$/, Cuttle::Lab::Report::Changes.verdict(one))
+  end
+
+  def test_errors_are_not_compared
+    lines = ReportedLab.new(closed: [5], rates: [], clean: true).lines
+    failing = lines.map do |line|
+      line.values_at("type", "configuration") == %w[run c1] ? line.merge("errors" => { "status_5xx" => 100 }) : line
+    end
+    changes = Cuttle::Lab::Analysis::Changes.new(*[lines, failing].map { |each| read(directory(lines: each)).first })
+
+    assert_equal 12, changes.to_a.length
+    assert_includes render(changes), "! single at 5 connections is not compared: 1% of its requests or more failed in B"
+  end
+
   # The layout of memory alone can cause as much.
   def test_less_than_a_percent_is_no_difference
     change = changes_of([1000.0, 1000.1, 1000.2], [1003.0, 1003.1, 1003.2])

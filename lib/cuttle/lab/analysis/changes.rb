@@ -7,7 +7,7 @@ module Cuttle
       #
       # Rule: one value is one start of a server. Rounds of different labs have nothing in common, so runs are compared
       # without pairing: Student's t on logarithms, with Holm's correction for all comparisons. As within a lab, less
-      # than Comparison::LEAST is no difference. The ratios include everything that changed between the labs (the
+      # than Judgement::LEAST is no difference. The ratios include everything that changed between the labs (the
       # machine, its neighbours). #differences lists the known changes.
       class Changes
         # ratio: an Estimate of measure, other / one. p: adjusted, nil if a lab has a single run. detectable: the
@@ -15,12 +15,10 @@ module Cuttle
         # correction leaves for it, or nil.
         Change = Struct.new(:configuration, :load, :measure, :one, :other, :ratio, :p, :detectable,
                             keyword_init: true) do
-          def different?
-            !p.nil? && p <= LEVEL && Math.log(ratio.value).abs >= Math.log(1 + Comparison::LEAST)
-          end
+          include Judgement
         end
+        Change::LEVEL = 0.05
 
-        LEVEL = 0.05
         CONFIDENCE = 0.95
         POWER = 0.9
 
@@ -32,9 +30,14 @@ module Cuttle
           @other = other
         end
 
-        # A Change for each configuration and load with valid runs in both labs, in the order of the first.
+        # A Change for each configuration and load whose figures count in both labs, in the order of the first.
         def to_a
-          @changes ||= correct(pairs.filter_map { |pair| change(*pair) })
+          @changes ||= correct(pairs.reject { |pair| faults(*pair).any? }.filter_map { |pair| change(*pair) })
+        end
+
+        # The configurations and loads whose figures don't count in a lab: [[configuration, load, 0 or 1], …].
+        def faulty
+          pairs.flat_map { |pair| faults(*pair).map { |lab| [*pair.first(2), lab] } }
         end
 
         # Names of configurations that only one lab has: [of the first, of the second].
@@ -58,6 +61,13 @@ module Cuttle
             counterparts = [find(other.configurations, configuration), find(other.loads, load)]
             [configuration, load, *counterparts] if counterparts.all?
           end
+        end
+
+        # The labs (0, 1) in which that pair has errors.
+        def faults(configuration, load, other_configuration, other_load)
+          @analyses ||= [one, other].map { |results| Analysis.new(results) }
+          rows = [@analyses[0].row(configuration, load), @analyses[1].row(other_configuration, other_load)]
+          rows.each_index.reject { |lab| rows[lab].nil? || rows[lab].sound? }
         end
 
         def find(things, thing)
@@ -84,9 +94,9 @@ module Cuttle
         def correct(changes)
           tested = changes.select { |_, shift| shift.p }
           ps = tested.map { |_, shift| shift.p }
-          tested.zip(Statistics::Holm.adjust(ps), Statistics::Holm.levels(ps, LEVEL)) do |(change, shift), p, level|
+          tested.zip(Statistics::Holm.adjust(ps), Statistics::Holm.levels(ps, Change::LEVEL)) do |(change, shift), p, level|
             change.p = p
-            change.detectable = [shift.detectable(level), Comparison::LEAST].max
+            change.detectable = [shift.detectable(level), Judgement::LEAST].max
           end
           changes.map { |change, _| change.freeze }
         end

@@ -5,10 +5,11 @@ module Cuttle
     class Analysis
       # A configuration compared with a baseline, under one load.
       class Comparison
-        # Smaller differences are not reported, however certain they are: memory layout alone can cause 1%.
-        LEAST = 0.01
-        # A lab that can detect only greater differences than this can't say that two configurations are alike.
-        COARSE = 0.25
+        include Judgement
+
+        # A lab promises a false-alarm rate of at most 5%. Its two families, planned comparisons and all pairs, have
+        # half of that each.
+        LEVEL = 0.025
 
         # measure: the Measure that is compared. p: adjusted for the family, nil for a single round. level: the level
         # that its unadjusted p has to reach. family: the number of comparisons that are corrected together.
@@ -36,21 +37,6 @@ module Cuttle
           @paired.count
         end
 
-        def different?
-          !p.nil? && p <= Family::LEVEL && Math.log(ratio.value).abs >= Math.log(1 + LEAST)
-        end
-
-        # Whether there were too few rounds, or too noisy ones, to decide: no difference is proved, but a considerable
-        # one appeared or could have been missed.
-        def undecided?
-          !different? && (detectable.nil? || [detectable, Math.exp(Math.log(ratio.value).abs) - 1].max > COARSE)
-        end
-
-        # Whether the configuration is measurably better than the baseline.
-        def better?
-          different? && measure.goodness(ratio.value) > measure.goodness(1)
-        end
-
         # The smallest difference of the ratio from 1 (0.04 for 4%) that 9 of 10 such labs would detect, or nil.
         def detectable
           @detectable ||= @paired.detectable(level: level)&.then { |found| [found, LEAST].max }
@@ -65,9 +51,7 @@ module Cuttle
 
       # Comparisons that are corrected together.
       class Family
-        # A lab promises a false-alarm rate of at most 5%. Its two families, planned comparisons and all pairs, have
-        # half of that each.
-        LEVEL = 0.025
+        LEVEL = Comparison::LEVEL
 
         # +pairs+: Arrays of ids, [configuration, baseline, load].
         def initialize(values, pairs)

@@ -44,23 +44,26 @@ module Cuttle
         end
 
         def verdict(change)
-          return "too few runs to tell" unless change.p
-          return "#{Numbers.change(change.ratio.value)}, #{judged(change)}" if change.different?
+          return "too few runs to tell" if change.undecided?
+          return "#{Numbers.change(change.ratio.value)}, #{change.better? ? "better" : "worse"}" if change.different?
 
           "no measurable difference (#{Numbers.effect(change.detectable)} would have been detected)"
-        end
-
-        def judged(change)
-          goodness = [change.ratio.value, 1].map { |ratio| change.measure.goodness(ratio) }
-          goodness[0] > goodness[1] ? "better" : "worse"
         end
 
         # Other differences between the labs, which the ratios include.
         def notes(changes)
           lines = changes.differences.map { |what, (one, other)| "! the labs differ in #{what}: #{one} and #{other}" }
+          lines.concat(faults(changes))
           changes.unmatched.zip(%w[A B]) { |names, lab| lines.concat(names.map { |name| "! only #{lab} has #{name}" }) }
           lines << "The labs ran at different times, so these ratios include what changed on the machine between them."
           lines.join("\n")
+        end
+
+        # One line for each figure that is not compared.
+        def faults(changes)
+          changes.faulty.map do |configuration, load, lab|
+            "! #{configuration.name} at #{load.name} is not compared: 1% of its requests or more failed in #{"AB"[lab]}"
+          end
         end
       end
     end
