@@ -61,6 +61,12 @@ module Cuttle
         Load::Statistics.median(values)
       end
 
+      # The standard error of the logarithm of a ratio of two rounded values. shares: the unit that each was rounded to,
+      # divided by the value. Any error within half a unit is equally likely.
+      def rounding(*shares)
+        Math.hypot(*shares) / Math.sqrt(12)
+      end
+
       # The median as an Estimate. Its interval is bootstrapped; with fewer than BOOTSTRAPPED values, it is Student's on
       # logarithms.
       def median_interval(values, confidence = CONFIDENCE)

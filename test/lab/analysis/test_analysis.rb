@@ -188,11 +188,24 @@ class TestLabAnalysis < Minitest::Test
   end
 
   def test_differences_too_small_to_matter
-    exact = SyntheticLab.new(%w[a b]) { |name, _, block| (name == "a" ? 100.0 : 100.5) + block }.analysis
+    exact = SyntheticLab.new(%w[a b]) { |name, _, block| (name == "a" ? 1e5 : 1.005e5) + block }.analysis
 
     refute_predicate exact.comparisons.first, :different?
     assert_operator exact.comparisons.first.p, :<, 1e-6
     assert_equal 0.01, exact.comparisons.first.detectable
+  end
+
+  # Responses are counted whole: 5 in each run may have been almost 6, and 6 little more than 5.
+  def test_rates_of_few_responses_that_never_vary_are_not_certain
+    few, many = [5.0, 500.0].map do |rate|
+      SyntheticLab.new(%w[a b], blocks: 6) { |name| name == "a" ? rate : rate * 1.2 }.analysis.comparisons.first
+    end
+
+    assert_equal [false, true], [few, many].map(&:different?)
+    assert 1.0.between?(few.ratio.low, few.ratio.high)
+    assert_operator few.detectable, :>, 0.2
+    assert_operator many.p, :>, 0
+    assert_equal [few.p, many.p], [few, many].map { |each| each.inverse.p }
   end
 
   def test_blocks_that_one_lacks_are_left_out

@@ -22,7 +22,7 @@ class TestLabVerdict < Minitest::Test
   end
 
   def test_no_difference
-    sentence, = verdict({ "single x4" => 100.0, "hybrid 2x5" => 100.1 })
+    sentence, = verdict({ "single x4" => 1000.0, "hybrid 2x5" => 1001.0 })
 
     assert_equal "no measurable difference between single x4 and hybrid 2x5 (1% would have been detected)", sentence
   end

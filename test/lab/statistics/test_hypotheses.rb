@@ -51,6 +51,18 @@ class TestLabHypotheses < Minitest::Test
     assert_nil Statistics.paired_ratio({ 0 => 1 }, { 1 => 1 })
   end
 
+  # Four rounds of 5 and 6, each known to within a half: a standard error of sqrt((1/25 + 1/36) / 12).
+  def test_ratios_that_never_vary_are_no_more_precise_than_their_values
+    rounding = Statistics.rounding(1 / 5.0, 1 / 6.0)
+    rounded = Statistics::Paired.of([5] * 4, [6] * 4, rounding: rounding)
+    reach = 3.182446 * 0.0751542 # t with 3 degrees of freedom
+
+    assert_in_delta 0.0751542, rounding, 1e-6
+    assert_in_delta 1.2 * Math.exp(reach), rounded.estimate.high, 1e-4
+    assert_in_delta 0.0937, rounded.p, 0.001
+    assert_equal 1.0, Statistics::Paired.of([5] * 4, [6] * 4).p
+  end
+
   def test_inverse
     paired = Statistics::Paired.of([10, 11, 12], [12, 12.5, 15])
     there, back = [paired, paired.inverse].map(&:estimate)

@@ -77,18 +77,20 @@ module Cuttle
         # [Change, its Shift], before the correction.
         def change(configuration, load, other_configuration, other_load)
           measure = Analysis::Measure.of(load)
-          samples = [values(one, configuration, load, measure), values(other, other_configuration, other_load, measure)]
-          return if samples.any?(&:empty?)
+          runs = [runs(one, configuration, load, measure), runs(other, other_configuration, other_load, measure)]
+          return if runs.any?(&:empty?)
 
-          shift = Shift.new(*samples)
+          samples = runs.map { |each| each.map { |run| measure.value(run) } }
+          units = runs.map { |each| Load::Statistics.mean(each.map { |run| measure.unit_of(run) }) }
+          shift = Shift.new(*samples, Statistics.rounding(*units))
           medians = samples.map { |sample| Statistics.median(sample) }
           [Change.new(configuration: configuration, load: load, measure: measure, one: medians[0], other: medians[1],
                       ratio: shift.ratio), shift]
         end
 
-        def values(results, configuration, load, measure)
-          results.runs(configuration: configuration, load: load).select(&:valid?)
-                 .filter_map { |run| measure.value(run) }.select(&:positive?)
+        def runs(results, configuration, load, measure)
+          results.runs(configuration: configuration, load: load)
+                 .select { |run| run.valid? && measure.value(run)&.positive? }
         end
 
         def correct(changes)
@@ -115,7 +117,9 @@ module Cuttle
 
         # The ratio of two samples of positive values.
         class Shift
-          def initialize(one, other)
+          # rounding: as of Statistics::Paired.
+          def initialize(one, other, rounding)
+            @rounding = rounding
             @samples = [one, other].map { |values| values.map { |value| Math.log(value) } }
             @mean = Load::Statistics.mean(@samples[1]) - Load::Statistics.mean(@samples[0])
             @degrees = @samples.sum(&:length) - 2
@@ -131,7 +135,7 @@ module Cuttle
           # Not adjusted; nil if a sample has a single value.
           def p
             return unless tested?
-            return @mean.zero? ? 1.0 : 0.0 if error.zero?
+            return 1.0 if error.zero?
 
             Statistics::Student.two_sided(@mean / error, @degrees)
           end
@@ -148,10 +152,10 @@ module Cuttle
             @samples.all? { |values| values.length > 1 }
           end
 
-          # The standard error of the difference of the means, with pooled variance.
+          # The standard error of the difference of the means, with pooled variance, and never below the rounding's.
           def error
             squares = @samples.sum { |values| (Load::Statistics.deviation(values)**2) * (values.length - 1) }
-            Math.sqrt(squares / @degrees * @samples.sum { |values| 1.0 / values.length })
+            [Math.sqrt(squares / @degrees * @samples.sum { |values| 1.0 / values.length }), @rounding].max
           end
         end
         private_constant :Shift

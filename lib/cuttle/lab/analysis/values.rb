@@ -10,6 +10,7 @@ module Cuttle
         def initialize(results)
           @loads = results.loads
           @by_round = Hash.new { |_, _| {} }
+          @units = Hash.new { |hash, key| hash[key] = [] }
           results.runs.select(&:valid?).each { |run| add(run, Measure.of(results.load(run.load))) }
           @configurations = results.configurations.select do |each|
             @loads.any? { |load| @by_round.key?([each.id, load.id]) }
@@ -49,16 +50,19 @@ module Cuttle
 
         # Two configurations under a load (ids), paired by round: a Statistics::Paired of configuration / baseline.
         def paired(configuration, baseline, load)
-          measured = [baseline, configuration].map { |id| values(id, load) }
-          Statistics::Paired.of(*measured, noise: noise(configuration, baseline, load))
+          pair = [baseline, configuration]
+          units = pair.map { |id| Load::Statistics.mean(@units.fetch([id, load], [0.0])) }
+          Statistics::Paired.of(*pair.map { |id| values(id, load) }, noise: noise(configuration, baseline, load),
+                                                                     rounding: Statistics.rounding(*units))
         end
 
         private
 
         def add(run, measure)
-          value = measure.value(run)
+          value = measure.value(run) or return
           key = [run.configuration, run.load]
-          @by_round[key] = @by_round[key].merge(run.block => value) if value
+          @by_round[key] = @by_round[key].merge(run.block => value)
+          @units[key] << measure.unit_of(run)
         end
 
         def originals
@@ -117,6 +121,14 @@ module Cuttle
           name == :rate ? run.rate : run.time(name.to_s) || rough(run.histogram)
         end
 
+        # The unit to which the value of a run is rounded, as a share of it: a response of all that were counted, or a
+        # slot of a histogram. 0 if unknown.
+        def unit_of(run)
+          return SLOT unless name == :rate
+
+          run.responses&.positive? ? 1.0 / run.responses : 0.0
+        end
+
         # The Estimate of a row, or nil.
         def estimate(row)
           row.public_send(name)
@@ -136,7 +148,8 @@ module Cuttle
 
         PERCENTILE = 95
         FEW = 40 # responses; two of them lie beyond the percentile
-        private_constant :PERCENTILE, :FEW
+        SLOT = 1 / 1024.0 # the most that a slot of Load::Histogram is wide, as a share of its values
+        private_constant :PERCENTILE, :FEW, :SLOT
 
         RATE = new(:rate, "requests/s")
         TIME = new(:p95, "ms")
