@@ -58,16 +58,19 @@ module Cuttle
       end
 
       # Comparisons of every other configuration with +baseline+, under +load+ or under all loads, in the plan's order.
+      # Those of overloaded configurations are among them (see Row#overloaded?).
       def comparisons(baseline: self.baseline, load: nil)
         loads = load ? [id(load)] : results.loads.map(&:id)
         others = @values.configurations.map(&:id) - [id(baseline)]
         loads.product(others).filter_map { |each, other| comparison(other, id(baseline), each) }
       end
 
-      # The A/A controls: a Comparison of a configuration with its own repetition for each load. Empty if none ran.
+      # The A/A controls: a Comparison of a configuration with its own repetition for each load under which neither was
+      # overloaded. Empty if none ran.
       def controls
         results.loads.product(@values.controls).filter_map do |load, control|
-          planned.find(control.id, control.control_of, load.id)
+          pair = [control.id, control.control_of]
+          planned.find(*pair, load.id) if pair.none? { |each| row(each, load)&.overloaded? }
         end
       end
 
@@ -76,11 +79,11 @@ module Cuttle
         controls.select(&:p).min_by(&:p) || controls.first
       end
 
-      # The best Row under +load+ among those with almost no errors, or nil. A single lucky round makes none the best:
-      # what was left out counts only if everything was.
+      # The best Row under +load+ among those that are comparable, or nil. A single lucky round makes none the best: what
+      # was left out counts only if everything was.
       def best(load:)
         measure = Measure.of(results.load(id(load)))
-        rows = rows(load).select { |row| !row.configuration.control_of && row.sound? && measure.estimate(row) }
+        rows = rows(load).select { |row| !row.configuration.control_of && row.comparable? && measure.estimate(row) }
         kept = rows.reject { |row| left_out?(row.configuration) }
         (kept.any? ? kept : rows).max_by { |row| measure.goodness(measure.estimate(row).value) }
       end

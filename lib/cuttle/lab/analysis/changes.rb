@@ -63,11 +63,11 @@ module Cuttle
           end
         end
 
-        # The labs (0, 1) in which that pair has errors.
+        # The labs (0, 1) in which that pair has errors or is overloaded.
         def faults(configuration, load, other_configuration, other_load)
           @analyses ||= [one, other].map { |results| Analysis.new(results) }
           rows = [@analyses[0].row(configuration, load), @analyses[1].row(other_configuration, other_load)]
-          rows.each_index.reject { |lab| rows[lab].nil? || rows[lab].sound? }
+          rows.each_index.reject { |lab| rows[lab].nil? || !rows[lab].measured? || rows[lab].comparable? }
         end
 
         def find(things, thing)

@@ -6,8 +6,8 @@ module Cuttle
       # Which of the lab's configurations were compared with the best one of a Ranking. Frozen.
       #
       # Rule: a configuration was compared if it was tested in several rounds, and if it was left out because it was FAR
-      # behind. One that was left out for lack of time, or never started, was not. Those that failed or answered only
-      # errors are out of the question, so they are neither.
+      # behind. One that was left out for lack of time, or never started, was not. Those that failed, answered only
+      # errors or were overloaded are out of the question, so they are neither.
       class Coverage
         FAR = Runner::Roster::FAR
 
@@ -47,7 +47,7 @@ module Cuttle
 
         def faulty?(configuration)
           row = @analysis.row(configuration, @ranking.load)
-          !row.nil? && !(row.measured? && row.sound?)
+          !row.nil? && !row.comparable?
         end
       end
     end

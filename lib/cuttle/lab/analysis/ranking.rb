@@ -12,7 +12,7 @@ module Cuttle
       class Ranking
         NEAR = 0.05 # share of the best figure
         ALIKE = 0.03 # a smaller difference does not matter for a choice
-        GROUPS = %i[best behind unclear left_out unmeasured].freeze
+        GROUPS = %i[best behind unclear overloaded left_out unmeasured].freeze
 
         # nil without a load, or if nothing was measured under it.
         def self.of(analysis, load)
@@ -71,6 +71,7 @@ module Cuttle
         def group(row)
           return :best if row.equal?(@best)
           return :left_out if @analysis.left_out?(row.configuration)
+          return :overloaded if row.overloaded?
 
           comparison = comparison(row.configuration)
           return :unmeasured unless comparison && row.sound?

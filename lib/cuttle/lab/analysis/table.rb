@@ -8,7 +8,7 @@ module Cuttle
       # rate: Estimate, responses/s. p50, p95, p99: Estimate in ms, nil if there are too few responses. cpu_us: CPU time
       # of the server for each response, microseconds. switches: voluntary context switches for each response. pss_total
       # and pss_worker: octets. boot: seconds until the first answer. (These are medians over the runs, or nil.)
-      # answered: share of the requests that were answered before the run ended (the others came later, or never).
+      # answered: of the requests that had the time for a quick answer before the run ended, the share that was answered.
       # error_share: share of the requests that failed. errors: number of failures over all runs, valid or not.
       Row = Struct.new(:configuration, :load, :rate, :p50, :p95, :p99, :cpu_us, :switches, :pss_total, :pss_worker,
                        :boot, :answered, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs,
@@ -22,23 +22,29 @@ module Cuttle
           valid_runs.positive?
         end
 
-        # Whether every run was made and is valid, and almost no request failed.
-        def flawless?
-          measured? && sound? && (invalid_runs + failed_runs).zero?
+        # Whether an open loop's requests came faster than they were answered. Then each one waits longer than the one
+        # before, and response times only show how long the run was.
+        def overloaded?
+          load.open? && !answered.nil? && answered < Row::KEEPING_UP
         end
 
-        # Whether an open loop's requests were answered about as fast as they came.
-        def keeps_up?
-          !answered.nil? && answered >= Row::KEEPING_UP
+        # Whether its figures can be compared with others.
+        def comparable?
+          measured? && sound? && !overloaded?
+        end
+
+        # Whether they can, and every run was made and is valid.
+        def flawless?
+          comparable? && (invalid_runs + failed_runs).zero?
         end
       end
       Row::FAULTY = 0.01
-      # When a short run ends, some requests are always still under way.
       Row::KEEPING_UP = 0.8
 
       # Makes the rows of a lab's table.
       module Table
         ENOUGH = 10 # least number of responses beyond a percentile, as in Load::Result
+        QUICK = 10 # percentile of a quick response
 
         module_function
 
@@ -56,7 +62,8 @@ module Cuttle
         def row(configuration, load, runs, failed)
           valid, invalid = runs.partition(&:valid?)
           Row.new(configuration: configuration, load: load, **speed(valid), **costs(valid, configuration),
-                  **faults(runs), **validity(valid, invalid), failed_runs: failed)
+                  **faults(runs), **validity(valid, invalid), failed_runs: failed,
+                  answered: (median(valid.map { |run| answered(run) }) if load.open?))
         end
 
         def validity(valid, invalid)
@@ -66,12 +73,25 @@ module Cuttle
 
         def speed(runs)
           { rate: (Statistics.median_interval(runs.map(&:rate)) if runs.any?),
-            answered: median(runs.map { |run| answered(run) }),
             p50: percentile(runs, 50), p95: percentile(runs, 95), p99: percentile(runs, 99) }
         end
 
+        # Without overload, the requests of the last moments are unanswered when a run ends: as many as come during a
+        # response. Under overload there are more of them than quick responses explain.
         def answered(run)
-          run.rate * run.elapsed / run.sent if run.elapsed && run.sent&.positive?
+          return unless run.elapsed && run.sent&.positive?
+
+          in_time = run.sent * (1 - quick(run).fdiv(run.elapsed))
+          run.rate * run.elapsed / in_time if in_time.positive?
+        end
+
+        # Seconds of a response without a queue. Under a great overload almost all requests wait in one, and only the
+        # quickest shows how long a response takes.
+        def quick(run)
+          times = run.histogram
+          return 0.0 if times.nil? || times.count.zero?
+
+          [times.value_at(QUICK), 2 * times.min].min / 1e9
         end
 
         # The percentile in milliseconds: the median over the runs. If a run has too few responses for it, the

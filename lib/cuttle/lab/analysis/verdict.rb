@@ -63,8 +63,9 @@ module Cuttle
         end
 
         def faults(load)
-          rows = @analysis.table.select { |row| row.load.id == load.id && !row.sound? }
-          rows.map { |row| Phrases.fault(row) }
+          faulty, others = @analysis.rows(load).partition { |row| !row.sound? }
+          overloaded = others.select { |row| row.overloaded? && !row.configuration.control_of }
+          [*faulty.map { |row| Phrases.fault(row) }, *(Phrases.overloaded(overloaded) if overloaded.any?)]
         end
 
         def disagreement
@@ -145,6 +146,12 @@ module Cuttle
             share = row.error_share
             "#{row.configuration.name} failed #{share < 0.995 ? percent(share) : "all"} of its requests: " \
               "its figures don't count"
+          end
+
+          # About Rows.
+          def overloaded(rows)
+            "overloaded at this rate: #{rows.map { |row| row.configuration.name }.join(", ")}; requests came faster " \
+              "than they were answered, so response times only show how long the runs were"
           end
 
           def disagreement(control)

@@ -62,7 +62,8 @@ module Cuttle
         # One line for each figure that is not compared.
         def faults(changes)
           changes.faulty.map do |configuration, load, lab|
-            "! #{configuration.name} at #{load.name} is not compared: 1% of its requests or more failed in #{"AB"[lab]}"
+            "! #{configuration.name} at #{load.name} is not compared: in #{"AB"[lab]}, 1% of its requests or more " \
+              "failed, or it was overloaded"
           end
         end
       end

@@ -50,7 +50,7 @@ module Cuttle
 
         def row_of(row)
           { "configuration" => row.configuration.id, "load" => row.load.id,
-            **FIGURES.to_h { |key| [key.to_s, row.public_send(key)] } }
+            **FIGURES.to_h { |key| [key.to_s, row.public_send(key)] }, "overloaded" => row.overloaded? }
         end
 
         def comparison(comparison)

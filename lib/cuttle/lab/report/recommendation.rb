@@ -121,9 +121,17 @@ module Cuttle
 
         def open_loop
           return if @value.open
-          return "Too few responses to say how long users wait." if @view.loads.any?(&:open?)
+
+          open = @view.loads.select(&:open?)
+          return "Every configuration was overloaded at the given rate." if overloaded?(open)
+          return "Too few responses to say how long users wait." if open.any?
 
           "Response times at a given rate were not measured: add --rate 60%."
+        end
+
+        def overloaded?(loads)
+          rows = loads.flat_map { |load| @view.rows(load) }.select(&:measured?)
+          rows.any? && rows.all?(&:overloaded?)
         end
       end
     end

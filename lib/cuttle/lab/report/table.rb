@@ -29,6 +29,7 @@ module Cuttle
 
         # In parentheses if there is no measurable difference.
         def ratio(row, view)
+          return Cell.new("overloaded") if row.overloaded?
           return Cell.new("base") if view.base && row.configuration.id == view.base.id
 
           comparison = view.comparison(row.configuration, row.load)

@@ -44,7 +44,9 @@ module Cuttle
 
         # Headings of the groups of a Ranking. BEST stands for the best configuration.
         GROUPS = { best: "best", behind: "measurably behind BEST",
-                   unclear: "too few rounds to compare with BEST", left_out: "left out for the budget",
+                   unclear: "too few rounds to compare with BEST",
+                   overloaded: "overloaded: response times only show how long the runs were",
+                   left_out: "left out for the budget",
                    unmeasured: "not measured, or with many errors" }.freeze
 
         # The rows of +load+, the best first.
@@ -77,12 +79,13 @@ module Cuttle
           analysis.baseline
         end
 
-        # Comparisons of all others with the base under +load+, the highest ratio first.
+        # Comparisons of all others with the base under +load+, the highest ratio first, without those of overloaded ones.
         def comparisons(load)
-          return [] unless base
+          return [] if base.nil? || row(base, load)&.overloaded?
 
           @comparisons ||= {}
           @comparisons[load.id] ||= analysis.comparisons(load: load).sort_by { |each| -each.ratio.value }
+                                            .reject { |each| row(each.configuration, load).overloaded? }
         end
 
         def comparison(configuration, load)
