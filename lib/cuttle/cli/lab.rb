@@ -4,7 +4,10 @@ module Cuttle
   class CLI
     # `cuttle lab [APP.ru]` and its subcommands. Exit statuses:
     #
-    #   0 done · 1 nothing could be measured or written · 2 wrong usage · 130 interrupted (results so far were reported)
+    #   0 done
+    #   1 nothing could be measured (no run is valid), or the results could not be written
+    #   2 wrong usage
+    #   130 interrupted (results so far were reported)
     class Lab
       autoload :Compare, "cuttle/cli/lab/compare"
       autoload :Options, "cuttle/cli/lab/options"
@@ -33,7 +36,7 @@ module Cuttle
         Report.new(out: @out, err: @err).show(results, json: options.json)
         return 130 if results.interrupted?
 
-        results.runs.any? ? 0 : 1
+        results.runs.any?(&:valid?) ? 0 : 1
       end
     end
   end

@@ -5,6 +5,7 @@ require "stringio"
 require_relative "support/report_case"
 
 require "cuttle/cli"
+require "cuttle/cli/lab"
 require "cuttle/cli/lab/compare"
 require "cuttle/cli/lab/report"
 
@@ -24,6 +25,15 @@ class TestLabReportCommand < Minitest::Test
 
   def compare(*arguments)
     Cuttle::CLI::Lab::Compare.new(out: @out, err: @err).run(arguments)
+  end
+
+  # The exit status of `cuttle lab` if its lab has these results.
+  def measure(directory)
+    run = Cuttle::Lab.method(:run)
+    Cuttle::Lab.define_singleton_method(:run) { |*, **| directory }
+    Cuttle::CLI::Lab.new(out: @out, err: @err).run([])
+  ensure
+    Cuttle::Lab.define_singleton_method(:run, run)
   end
 
   def test_report_prints_the_table_and_writes_the_page
@@ -47,6 +57,15 @@ class TestLabReportCommand < Minitest::Test
   def test_compare
     assert_equal 0, compare(directory(seed: 1), directory(seed: 2))
     assert_includes @out.string, "B / A"
+  end
+
+  # `cuttle lab --path /missing` answers, but measures nothing.
+  def test_a_lab_without_a_valid_run_measured_nothing
+    lines = ReportedLab.new(rounds: 2, closed: [5], rates: [], clean: true).lines
+    invalid = lines.map { |line| line["type"] == "run" ? line.merge("valid" => false) : line }
+
+    assert_equal([0, 1], [lines, invalid].map { |each| measure(directory(lines: each)) })
+    assert_includes @out.string, "not valid"
   end
 
   def test_wrong_usage
