@@ -110,14 +110,52 @@ class TestLabChanges < Minitest::Test
     refute_predicate change, :different?
   end
 
+  # The same names, but what they name is not the same.
+  def test_only_what_is_the_same_is_compared
+    one, other = Array.new(2) { ReportedLab.new(closed: [5, 20], rates: [50], clean: true) }
+    other.header["configurations"][0] = other.header["configurations"][0].merge("keep_alive" => false)
+    other.header["loads"][2] = other.header["loads"][2].merge("poisson" => false, "delay" => 0.02)
+    other.header["loads"][1] = other.header["loads"][1].merge("name" => "21 connections")
+    changes = Cuttle::Lab::Analysis::Changes.new(*[one, other].map { |lab| read(directory(lines: lab.lines)).first })
+    said = render(changes)
+
+    assert_equal [["5 connections"], 12], [changes.to_a.map { |each| each.load.name }.uniq, changes.to_a.length]
+    refute_includes changes.to_a.map { |each| each.configuration.name }, "single"
+    assert_includes said, "! single is not the same in both labs: keep-alive (on and off)"
+    assert_includes said, "! 50/s is not the same in both labs: poisson (on and off), delay (none and 0.02)"
+    assert_match(/^! only A has 20 connections\n! only B has 21 connections$/, said)
+  end
+
+  def test_labs_of_different_requests_are_not_compared
+    labs = Array.new(2) { |seed| read(directory(seed: seed)).first }
+    changes = Cuttle::Lab::Analysis::Changes.new(*labs, requests: [{ "path" => "/" }, { "path" => "/slow" }])
+
+    assert_empty changes.to_a
+    assert_includes render(changes), "The labs sent different requests, so they can't be compared: path (/ and /slow)."
+  end
+
+  def test_labs_of_different_apps_are_not_compared
+    apps = [{ "name" => "work", "profile" => { "cpu_ms" => 2 } }, { "name" => "hello" }, { "name" => "old/config.ru" },
+            { "name" => "new/config.ru" }]
+    work, hello, old, new = apps.map do |app|
+      lab = ReportedLab.new(rounds: 2, closed: [5], rates: [], clean: true)
+      read(directory(lines: [lab.header.merge("app" => app), *lab.lines.drop(1)])).first
+    end
+
+    assert_equal %w[app profile], Cuttle::Lab::Analysis::Changes.new(work, hello).common.apart.keys
+    assert_empty Cuttle::Lab::Analysis::Changes.new(work, old).to_a
+    refute_empty Cuttle::Lab::Analysis::Changes.new(old, new).to_a
+  end
+
   def test_other_differences_between_the_labs_are_named
     one = ReportedLab.new
     other = ReportedLab.new(names: { "c1" => "alone" })
-    other.header["environment"]["ruby"] = "4.0.5"
+    other.header["environment"].update("ruby" => "4.0.5", "system_call" => 1e-7)
     labs = [one, other].map { |lab| read(directory(lines: lab.lines)).first }
     said = render(Cuttle::Lab::Analysis::Changes.new(*labs))
 
     assert_includes said, "! the labs differ in ruby: 3.1.2 and 4.0.5"
+    refute_includes said, "system_call"
     assert_includes said, "! only A has single"
     assert_includes said, "! only B has alone"
   end

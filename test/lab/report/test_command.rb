@@ -27,6 +27,16 @@ class TestLabReportCommand < Minitest::Test
     Cuttle::CLI::Lab::Compare.new(out: @out, err: @err).run(arguments)
   end
 
+  def test_compare_knows_what_the_commands_say_of_the_requests
+    lab = ReportedLab.new(rounds: 2, closed: [5], rates: [], clean: true)
+    paths = [%w[--path=/slow], %w[--pat /slow], []].map do |options|
+      directory(lines: [lab.header.merge("command" => ["cuttle", "lab", *options]), *lab.lines.drop(1)])
+    end
+
+    assert_equal [0, 0], [compare(*paths.first(2)), compare(*paths.last(2))]
+    assert_equal 1, @out.string.scan("can't be compared: path (/slow and /).").length
+  end
+
   # The exit status of `cuttle lab` if its lab has these results.
   def measure(directory)
     run = Cuttle::Lab.method(:run)

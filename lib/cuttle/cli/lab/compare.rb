@@ -8,7 +8,7 @@ module Cuttle
         USAGE = <<~TEXT
           Usage: cuttle lab compare DIR DIR
           Prints the rates of the second lab divided by those of the first, for each configuration and load that both
-          have (by name), with 95% intervals and Holm's correction. Also prints the other differences of the labs.
+          have, with 95% intervals and Holm's correction. Also prints the other differences of the labs.
         TEXT
 
         def initialize(out:, err:)
@@ -20,7 +20,9 @@ module Cuttle
         def run(arguments)
           paths = CLI.two(arguments, USAGE, "compare takes two directories")
           results = paths.map { |directory| Cuttle::Lab::Results.read(directory) }
-          @out.print Cuttle::Lab::Report::Changes.render(Cuttle::Lab::Analysis::Changes.new(*results))
+          requests = results.map { |each| Options.requests(each.command) }
+          changes = Cuttle::Lab::Analysis::Changes.new(*results, requests: requests)
+          @out.print Cuttle::Lab::Report::Changes.render(changes)
           0
         end
       end

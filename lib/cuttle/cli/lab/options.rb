@@ -21,6 +21,8 @@ module Cuttle
         SIZES = %w[cpu_ms iowait_ms response_chars].freeze
         KEEP_ALIVE = { "on" => [true], "off" => [false], "both" => [false, true] }.freeze
 
+        REQUESTS = %i[path mix delay bandwidth].freeze
+
         attr_reader :json
 
         # Raises UsageError.
@@ -42,6 +44,16 @@ module Cuttle
           SIZES.zip(values).to_h.compact.merge(parameters)
         end
 
+        # What a lab's command says of its requests, which its results don't contain: a Hash with String keys. Empty for
+        # a lab that another program ran.
+        def self.requests(command)
+          return {} unless command.to_a.first(2) == %w[cuttle lab]
+
+          parse(command.drop(2)).requests
+        rescue UsageError
+          {}
+        end
+
         def initialize
           @lab = {}
         end
@@ -53,6 +65,10 @@ module Cuttle
           take_app(rest.first) if rest.any?
           @lab[:command] = ["cuttle", "lab", *without_seed(arguments)]
           resume if @lab[:resume]
+        end
+
+        def requests
+          Cuttle::Lab::Options::DEFAULTS.merge(@lab).slice(*REQUESTS).transform_keys(&:to_s)
         end
 
         # Raises UsageError.

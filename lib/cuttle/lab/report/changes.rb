@@ -7,6 +7,7 @@ module Cuttle
       module Changes
         HEADER = ["configuration", "load", "A", "B", "B / A", "95% interval", ""].freeze
         WORDS = [0, 1, 6].freeze # columns
+        SAID = { nil => "none", true => "on", false => "off" }.freeze
 
         module_function
 
@@ -24,9 +25,21 @@ module Cuttle
         end
 
         def table(changes)
+          return apart(changes.common.apart) if changes.common.apart.any?
           return "The labs have no configuration and load in common." if changes.to_a.empty?
 
           Columns.align([HEADER, *changes.to_a.map { |change| cells(change) }], left: WORDS)
+        end
+
+        def apart(differences)
+          "The labs sent different requests, so they can't be compared: #{different(differences)}."
+        end
+
+        # "path (/ and /slow), delay (none and 0.02)"
+        def different(differences)
+          differences.map do |key, values|
+            "#{key.tr("_", "-")} (#{values.map { |value| SAID.fetch(value) { value } }.join(" and ")})"
+          end.join(", ")
         end
 
         def cells(change)
@@ -53,10 +66,17 @@ module Cuttle
         # Other differences between the labs, which the ratios include.
         def notes(changes)
           lines = changes.differences.map { |what, (one, other)| "! the labs differ in #{what}: #{one} and #{other}" }
-          lines.concat(faults(changes))
-          changes.unmatched.zip(%w[A B]) { |names, lab| lines.concat(names.map { |name| "! only #{lab} has #{name}" }) }
+          lines.concat(faults(changes), unmatched(changes.common))
           lines << "The labs ran at different times, so these ratios include what changed on the machine between them."
           lines.join("\n")
+        end
+
+        def unmatched(common)
+          lines = common.altered.map do |name, differences|
+            "! #{name} is not the same in both labs: #{different(differences)}"
+          end
+          common.unmatched.zip(%w[A B]) { |names, lab| lines.concat(names.map { |name| "! only #{lab} has #{name}" }) }
+          lines
         end
 
         # One line for each figure that is not compared.
