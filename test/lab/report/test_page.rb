@@ -85,6 +85,15 @@ class TestLabReportPage < Minitest::Test
     assert_equal "2 runs repeated, because other programs used the servers&#39; cores, or these cores were slow.", said
   end
 
+  # Nothing is known of a warm-up that was too short, however many responses it had.
+  def test_the_page_counts_runs_whose_warm_up_shows_nothing
+    lines = ReportedLab.new(**SMALL, clean: true).lines
+    lines.select { |line| line["type"] == "run" }.first(2).each { |run| run["steady"] = nil }
+
+    assert_includes Cuttle::Lab::Report.html(*read(directory(lines: lines))),
+                    "2 runs had too short a warm-up, or too few responses in it, to show that."
+  end
+
   def test_text_from_outside_stays_text
     lab = ReportedLab.new(**SMALL, names: { "c1" => EVIL, "c3" => EVIL, "c13" => EVIL })
     page = Cuttle::Lab::Report.html(*read(directory(lines: poisoned(lab.lines))))

@@ -8,19 +8,37 @@ class TestLabReportRecommendation < Minitest::Test
   # fibers is the cheapest of the fastest, and single the one whose p95 is the shortest.
   FIGURES = { "fibers" => [400.0, 60.0], "single" => [200.0, 30.0] }.freeze
 
+  WOBBLE = [0.5, -0.3, 0.2, -0.5, 0.1, 0].freeze
+
   # [requests/s, p95 in ms] of each. restless: a name and the index of the load under which it scatters.
-  def sentences(figures = FIGURES, restless: nil, loops: %w[closed open])
-    lab = MixedLab.new(figures.keys, loops: loops, blocks: 6) do |name, load, _, random|
-      deviation = [name, load] == restless ? 1.0 : 0.003
-      figures[name][loops[load] == "open" ? 1 : 0] * Math.exp(deviation * SyntheticLab.gauss(random))
+  def sentences(figures = FIGURES, restless: nil, blocks: 6, ended: true)
+    lab = MixedLab.new(figures.keys, loops: %w[closed open], blocks: blocks) do |name, load, block|
+      scatter = [name, load] == restless ? 2.0 : 0.003
+      figures[name][load] * Math.exp(scatter * WOBBLE[(block + figures.keys.index(name)) % 6])
     end
-    view = Cuttle::Lab::Report::View.new(lab.results, lab.analysis)
+    lines = SyntheticLab::Lines.new(lab.header, ended ? lab.records : lab.runs, [])
+    results = Cuttle::Lab::Results.new(lines, "synthetic/results.jsonl")
+    view = Cuttle::Lab::Report::View.new(results, Cuttle::Lab::Analysis.new(results))
     found = Cuttle::Lab::Report::Recommendation.new(view)
     [found.sentence, *found.notes]
   end
 
   def test_what_a_user_gives_up_is_said_if_it_is_proved
-    assert_includes sentences.join("\n"), "At 100/s, its p95 is 1.99 times that of single (95%: 1.98 to 2.00)."
+    assert_includes sentences.join("\n"), "At 100/s, its p95 is 2.00 times that of single (95%: 2.00 to 2.00)."
+  end
+
+  def test_without_a_closed_loop_the_cheapest_is_not_one_of_these
+    lab = MixedLab.new(FIGURES.keys, loops: %w[open], blocks: 6) { |name| FIGURES[name][1] }
+    rows = Cuttle::Lab::Report::Recommendation.new(Cuttle::Lab::Report::View.new(lab.results, lab.analysis)).rows
+
+    assert_equal ["cheapest of the best", "best response times"], rows.map(&:first)
+  end
+
+  def test_too_few_rounds_say_what_would_help
+    assert_equal "Too few rounds to recommend a configuration: make more rounds (--rounds, or a longer --budget), or " \
+                 "name fewer configurations.", sentences(blocks: 1).first
+    assert_equal "Too few rounds to recommend a configuration: continue the lab (--resume synthetic).",
+                 sentences(blocks: 1, ended: false).first
   end
 
   def test_what_is_not_proved_is_not_said_and_has_the_name_of_its_load

@@ -94,8 +94,8 @@ module Cuttle
           end
 
           def verb(comparison)
-            told = comparison.load.open? ? "has %s the 95th percentile response time of" : "serves %s the requests of"
-            format(told, factor(comparison.ratio.value))
+            load = comparison.load
+            "#{load.open? ? "has" : "serves"} #{factor(comparison.ratio.value)} the #{measure(load)} of"
           end
 
           # The interval, as in "(95%: 1.31 to 1.45)".
@@ -114,19 +114,25 @@ module Cuttle
             list(all.map(&:name))
           end
 
-          # Says that there are too few rounds to compare +configuration+ with the others of +comparisons+.
+          # Says that there are too few rounds to compare +configuration+, the baseline of +comparisons+, with the others.
           def unclear(configuration, comparisons)
+            others = others(configuration, comparisons)
             ratios = comparisons.map { |each| each.ratio.value }.minmax.map { |ratio| factor(ratio) }.uniq
-            "too few rounds to compare #{configuration.name} with #{others(configuration, comparisons)}: " \
-              "the ratio was #{ratios.join(" to ")}, and #{needed(comparisons)}"
+            "too few rounds to compare #{configuration.name} with #{others}: #{comparisons.one? ? others : "they"} had " \
+              "#{ratios.join(" to ")} the #{measure(comparisons.first.load)} of #{configuration.name}, and " \
+              "#{needed(comparisons)}"
           end
 
-          # The difference that would have been certain.
+          # The difference that would have been detected.
           def needed(comparisons)
             effects = comparisons.map(&:detectable)
             return "one round can't distinguish a difference from chance" unless effects.all?
 
-            "only a difference of #{effect(effects.max)} would have been certain"
+            "only a difference of #{effect(effects.max)} would have been detected"
+          end
+
+          def measure(load)
+            load.open? ? "95th percentile response time" : "requests"
           end
 
           # The effect that the lab would have detected in each of these comparisons.

@@ -7,6 +7,8 @@ module Cuttle
       class Recommendation
         ALIKE = "#{(Analysis::Ranking::ALIKE * 100).round}%".freeze
         ROLES = { fastest: "fastest", cheapest: "cheapest of these", best_tail: "best response times" }.freeze
+        CHEAPEST = "cheapest of the best" # without a row above it
+        MORE = "make more rounds (--rounds, or a longer --budget), or name fewer configurations"
 
         def initialize(view)
           @view = view
@@ -36,19 +38,28 @@ module Cuttle
         # The cells of each choice: Strings.
         def rows
           @value.choices.map do |choice|
-            [ROLES.fetch(choice.role), choice.configuration.name, *measures.map { |_, cell| cell.call(choice) },
+            [role(choice), choice.configuration.name, *measures.map { |_, cell| cell.call(choice) },
              Numbers.size(choice.memory), Numbers.microseconds(choice.cpu_us)]
           end
         end
 
         private
 
+        def role(choice)
+          choice.role == :cheapest && @value[:fastest].nil? ? CHEAPEST : ROLES.fetch(choice.role)
+        end
+
         def doubt
           case @value.doubt
           when :control then "#{disagreement}. This lab can't recommend a configuration."
-          when :comparisons then "Too few rounds to recommend a configuration: increase --budget, or name fewer."
+          when :comparisons then "Too few rounds to recommend a configuration: #{advice}."
           when :faults then "No configuration is recommended: runs of each of the best failed or were not valid."
           end
+        end
+
+        def advice
+          results = @view.results
+          results.interrupted? ? "continue the lab (--resume #{results.directory})" : MORE
         end
 
         def disagreement

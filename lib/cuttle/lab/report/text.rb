@@ -66,7 +66,7 @@ module Cuttle
 
         def warnings(view)
           view.warnings.map do |warning|
-            often = " (the first of #{warning.runs} such runs)" if warning.runs > 1
+            often = " (the worst of #{warning.runs} such runs)" if warning.runs > 1
             [[warning.text, often].join, warning.advice].compact.join("; ")
           end
         end

@@ -13,7 +13,7 @@ module Cuttle
         Group = Struct.new(:name, :configurations)
         IN_A_PANEL = 5 # number of lines that a reader can distinguish
 
-        # text: from the first run with this warning. runs: the number of runs with it; 0 if it concerns the whole lab.
+        # text: from the run where it was worst. runs: the number of runs with it; 0 if it concerns the whole lab.
         Warning = Struct.new(:text, :advice, :runs)
 
         attr_reader :results, :analysis
@@ -166,10 +166,16 @@ module Cuttle
         def warnings
           of_lab = results.warnings.map { |each| Warning.new(each.text, each.advice, 0) }.uniq
           of_runs = results.runs.flat_map { |run| run.warnings || [] }.group_by { |each| each["name"] }.values
-          of_lab + of_runs.map { |all| Warning.new(*all.first.values_at("text", "advice"), all.length) }
+          of_lab + of_runs.map { |all| Warning.new(*worst(all).values_at("text", "advice"), all.length) }
         end
 
         private
+
+        # Of the same warning with other figures: that with the highest share of time lost, or the lowest speed.
+        def worst(warnings)
+          shares = warnings.map { |each| each["text"].to_s[/[\d.]+(?=%)/].to_f }
+          warnings[shares.index(warnings.first["name"] == "slow" ? shares.min : shares.max)]
+        end
 
         def sweep(loop, keep_alive, poisson, members)
           unit = loop == "open" ? "requests/s offered" : "connections"

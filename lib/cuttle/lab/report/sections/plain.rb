@@ -7,7 +7,7 @@ module Cuttle
       module Sections
         register "warnings", "Warnings", at: 20 do |view|
           items = view.warnings.map do |warning|
-            often = " (the first of #{warning.runs} such runs, of #{view.results.runs.length})" if warning.runs > 1
+            often = " (the worst of #{warning.runs} such runs, of #{view.results.runs.length})" if warning.runs > 1
             tag(:li, tag(:strong, warning.text), often, (tag(:p, warning.advice) if warning.advice))
           end
           tag(:ul, items, class: "warnings") if items.any?

@@ -9,6 +9,7 @@ module Cuttle
         module Validity
           extend Markup
 
+          UNKNOWN = "had too short a warm-up, or too few responses in it, to show that"
           REPEATED = "because other programs used the servers' cores, or these cores were slow"
           PROOFS = "Proof that settings took effect"
 
@@ -25,7 +26,7 @@ module Cuttle
             repeated = runs.count { |run| run["repeated"] }
             sentences = ["#{runs.count(&:valid?)} of #{Units.plural(runs.length, "run")} are valid."]
             sentences << "#{Units.plural(unsteady, "run")} did not become steady in the warm-up." if unsteady.positive?
-            sentences << "#{Units.plural(unknown, "run")} had too few responses to show that." if unknown.positive?
+            sentences << "#{Units.plural(unknown, "run")} #{UNKNOWN}." if unknown.positive?
             sentences << "#{Units.plural(repeated, "run")} repeated, #{REPEATED}." if repeated.positive?
             tag(:p, sentences.join(" "))
           end
