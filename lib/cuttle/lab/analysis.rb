@@ -85,7 +85,7 @@ module Cuttle
         measure = Measure.of(results.load(id(load)))
         rows = rows(load).select { |row| !row.configuration.control_of && row.comparable? && measure.estimate(row) }
         kept = rows.reject { |row| left_out?(row.configuration) }
-        (kept.any? ? kept : rows).max_by { |row| measure.goodness(measure.estimate(row).value) }
+        (kept.any? ? kept : rows).max_by { |row| measure.goodness(measure.typical(row)) }
       end
 
       # The configurations under +load+ in groups: a Ranking, or nil if nothing was measured under it.

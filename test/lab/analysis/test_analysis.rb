@@ -169,6 +169,22 @@ class TestLabAnalysis < Minitest::Test
     assert_in_delta 2.0, comparison.ratio.value, 0.1
   end
 
+  # Of all responses together, 1 in 6 is from the round in which a was disturbed.
+  def test_one_disturbed_round_does_not_decide_the_best_tail
+    lab = SyntheticLab.new(%w[a b], blocks: 6, loop: "open") { 1.0 }
+    runs = lab.runs.each do |run|
+      histogram = Cuttle::Load::Histogram.new
+      time = { "c1" => run["block"] == 2 ? 1e9 : 10e6, "c2" => 15e6 }.fetch(run["configuration"])
+      60.times { |number| histogram.record((time * (1 + (number / 1000.0))).round) }
+      run.update("ms" => { "p95" => nil }, "histogram" => Cuttle::Load::Histograms.to_h(histogram))
+    end
+    analysis = Cuttle::Lab::Analysis.new(Cuttle::Lab::Results.new(SyntheticLab::Lines.new(lab.header, runs, []), "x"))
+
+    assert_operator analysis.row("c1", "l1").p95.value, :>, 900
+    assert_equal "a", analysis.best(load: "l1").configuration.name
+    assert_equal "a", analysis.ranking(load: "l1").groups[:best].first.configuration.name
+  end
+
   def test_undecided
     alike, coarse, seen = [[0.01, 1.0], [0.2, 1.01], [0.15, 1.6]].map do |wobble, ratio|
       SyntheticLab.new(%w[a b], blocks: 3) do |name, _, block|

@@ -96,8 +96,8 @@ module Cuttle
 
         def sorted(rows)
           rows.sort_by do |row|
-            estimate = @measure.estimate(row)
-            estimate ? -@measure.goodness(estimate.value) : Float::INFINITY
+            value = @measure.typical(row)
+            value ? -@measure.goodness(value) : Float::INFINITY
           end
         end
       end

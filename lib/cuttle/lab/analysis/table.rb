@@ -5,13 +5,14 @@ module Cuttle
     class Analysis
       # A configuration under a load, summarized over its valid runs. Its values are nil if it has no valid run.
       #
-      # rate: Estimate, responses/s. p50, p95, p99: Estimate in ms, nil if there are too few responses. cpu_us: CPU time
-      # of the server for each response, microseconds. switches: voluntary context switches for each response. pss_total
-      # and pss_worker: octets. boot: seconds until the first answer. (These are medians over the runs, or nil.)
-      # answered: of the requests that had the time for a quick answer before the run ended, the share that was answered.
-      # error_share: share of the requests that failed. errors: number of failures over all runs, valid or not.
-      Row = Struct.new(:configuration, :load, :rate, :p50, :p95, :p99, :cpu_us, :switches, :pss_total, :pss_worker,
-                       :boot, :answered, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs,
+      # rate: Estimate, responses/s. p50, p95, p99: Estimate in ms, nil if there are too few responses. typical: what is
+      # compared between configurations (see Measure). cpu_us: CPU time of the server for each response, microseconds.
+      # switches: voluntary context switches for each response. pss_total and pss_worker: octets. boot: seconds until
+      # the first answer. answered: the share that was answered before the run ended, of the requests that had the time
+      # for a quick answer. (From typical to here, medians over the runs, or nil.) error_share: share of the requests
+      # that failed. errors: number of failures over all runs, valid or not.
+      Row = Struct.new(:configuration, :load, :rate, :p50, :p95, :p99, :typical, :cpu_us, :switches, :pss_total,
+                       :pss_worker, :boot, :answered, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs,
                        :unsteady_runs, :reasons, keyword_init: true) do
         # Whether at least 99% of the requests succeeded. Otherwise the rate is mostly a rate of errors.
         def sound?
@@ -63,6 +64,7 @@ module Cuttle
           valid, invalid = runs.partition(&:valid?)
           Row.new(configuration: configuration, load: load, **speed(valid), **costs(valid, configuration),
                   **faults(runs), **validity(valid, invalid), failed_runs: failed,
+                  typical: median(valid.map { |run| Measure.of(load).value(run) }),
                   answered: (median(valid.map { |run| answered(run) }) if load.open?))
         end
 

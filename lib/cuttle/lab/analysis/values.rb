@@ -134,6 +134,11 @@ module Cuttle
           row.public_send(name)
         end
 
+        # The value by which rows are in order, or nil. A p95 of all runs' responses together may be that of one bad run.
+        def typical(row)
+          row.typical || estimate(row)&.value
+        end
+
         # A number that is greater for a better value.
         def goodness(value)
           name == :rate ? value : -value
