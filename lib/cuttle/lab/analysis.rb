@@ -79,8 +79,8 @@ module Cuttle
         controls.select(&:p).min_by(&:p) || controls.first
       end
 
-      # The best Row under +load+ among those that are comparable, or nil. A single lucky round makes none the best: what
-      # was left out counts only if everything was.
+      # The best Row under +load+ among those that are comparable, or nil. A single lucky round makes none the best:
+      # what was left out counts only if everything was.
       def best(load:)
         measure = Measure.of(results.load(id(load)))
         rows = rows(load).select { |row| !row.configuration.control_of && row.comparable? && measure.estimate(row) }

@@ -49,9 +49,10 @@ class TestLabRecommendation < Minitest::Test
     assert_equal "hybrid", recommendation(records: [failure]).pick.configuration.name
 
     { "errors" => { "status_5xx" => 100 }, "valid" => false }.each do |key, value|
-      found = recommendation(change: ->(run) { run[key] = value if run.values_at("configuration", "load") == %w[c4 l2] })
+      change = ->(run) { run[key] = value if run.values_at("configuration", "load") == %w[c4 l2] }
+      found = recommendation(change: change)
 
-      assert_equal [nil, "hybrid"], [found.doubt, found.pick.configuration.name]
+      assert_equal [nil, "hybrid", ["fibers"]], [found.doubt, found.pick.configuration.name, found.flawed.map(&:name)]
     end
   end
 

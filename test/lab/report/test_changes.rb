@@ -89,7 +89,7 @@ class TestLabChanges < Minitest::Test
     changes = Cuttle::Lab::Analysis::Changes.new(*[lines, failing].map { |each| read(directory(lines: each)).first })
 
     assert_equal 12, changes.to_a.length
-    assert_includes render(changes), "! single at 5 connections is not compared: in B, 1% of its requests or more failed"
+    assert_includes render(changes), "! single at 5 connections is not compared: in B, 1% of its requests or more"
   end
 
   # The layout of memory alone can cause as much.

@@ -11,12 +11,12 @@ class TestLabReportRecommendation < Minitest::Test
   WOBBLE = [0.5, -0.3, 0.2, -0.5, 0.1, 0].freeze
 
   # [requests/s, p95 in ms] of each. restless: a name and the index of the load under which it scatters.
-  def sentences(figures = FIGURES, restless: nil, blocks: 6, ended: true)
+  def sentences(figures = FIGURES, restless: nil, blocks: 6, ended: true, failures: [])
     lab = MixedLab.new(figures.keys, loops: %w[closed open], blocks: blocks) do |name, load, block|
-      scatter = [name, load] == restless ? 2.0 : 0.003
+      scatter = restless == [name, load] ? 2.0 : 0.003
       figures[name][load] * Math.exp(scatter * WOBBLE[(block + figures.keys.index(name)) % 6])
     end
-    lines = SyntheticLab::Lines.new(lab.header, ended ? lab.records : lab.runs, [])
+    lines = SyntheticLab::Lines.new(lab.header, failures + (ended ? lab.records : lab.runs), [])
     results = Cuttle::Lab::Results.new(lines, "synthetic/results.jsonl")
     view = Cuttle::Lab::Report::View.new(results, Cuttle::Lab::Analysis.new(results))
     found = Cuttle::Lab::Report::Recommendation.new(view)
@@ -25,6 +25,14 @@ class TestLabReportRecommendation < Minitest::Test
 
   def test_what_a_user_gives_up_is_said_if_it_is_proved
     assert_includes sentences.join("\n"), "At 100/s, its p95 is 2.00 times that of single (95%: 2.00 to 2.00)."
+  end
+
+  def test_what_failed_is_not_recommended_and_named
+    failure = { "type" => "failure", "configuration" => "c1", "load" => "l2", "block" => 1, "reason" => "it died" }
+    said = sentences(FIGURES.merge("hybrid" => [400.0, 60.0]), failures: [failure])
+
+    assert_match(/\ARun hybrid: /, said.first)
+    assert_includes said, "Not recommended: fibers; each had runs that failed or were not valid, or was overloaded."
   end
 
   def test_without_a_closed_loop_the_cheapest_is_not_one_of_these

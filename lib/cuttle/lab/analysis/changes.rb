@@ -28,7 +28,7 @@ module Cuttle
         # common: which of their configurations and loads are the same.
         attr_reader :one, :other, :common
 
-        # Takes two Results. requests: what the results don't contain of how each lab's requests were sent: "path", "mix",
+        # Takes two Results. requests: of each lab, what the results don't contain of its requests: "path", "mix",
         # "delay", "bandwidth".
         def initialize(one, other, requests: [{}, {}])
           @one = one
@@ -85,7 +85,8 @@ module Cuttle
         def correct(changes)
           tested = changes.select { |_, shift| shift.p }
           ps = tested.map { |_, shift| shift.p }
-          tested.zip(Statistics::Holm.adjust(ps), Statistics::Holm.levels(ps, Change::LEVEL)) do |(change, shift), p, level|
+          levels = Statistics::Holm.levels(ps, Change::LEVEL)
+          tested.zip(Statistics::Holm.adjust(ps), levels) do |(change, shift), p, level|
             change.p = p
             change.detectable = [shift.detectable(level), Judgement::LEAST].max
           end

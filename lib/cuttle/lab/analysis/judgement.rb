@@ -4,7 +4,8 @@ module Cuttle
   module Lab
     class Analysis
       # What a lab says of two things whose ratio it tested. Of an object with +ratio+ (an Estimate), +measure+, +p+
-      # (adjusted; nil if nothing was tested) and +detectable+ (nil likewise). Its class has the LEVEL that p has to reach.
+      # (adjusted; nil if nothing was tested) and +detectable+ (nil likewise). Its class has the LEVEL that p has to
+      # reach.
       module Judgement
         # Smaller differences are not reported, however certain they are: memory layout alone can cause 1%.
         LEAST = 0.01

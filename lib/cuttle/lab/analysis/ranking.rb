@@ -7,8 +7,8 @@ module Cuttle
       #
       # Rule: a configuration is as good as the best if the lab would have detected a considerable difference, found
       # none, and its figure is within NEAR of the best's. It also is if its whole interval is within ALIKE of the best.
-      # A configuration that is neither as good nor measurably behind is unclear. What the lab says of two configurations
-      # in sentences follows these groups.
+      # A configuration that is neither as good nor measurably behind is unclear. The Verdict's sentences follow these
+      # groups.
       class Ranking
         NEAR = 0.05 # share of the best figure
         ALIKE = 0.03 # a smaller difference does not matter for a choice

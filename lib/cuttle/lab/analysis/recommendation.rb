@@ -69,6 +69,12 @@ module Cuttle
           @analysis.controls.find { |each| deciding.include?(each.load) && each.different? }
         end
 
+        # The fastest, or those with the best response times, that are not flawless under the loads that decide.
+        def flawed
+          leading = leaders(@speed) | leaders(@tail)
+          leading - flawless(leading)
+        end
+
         # Configurations that may be as good as the best ones or not.
         def unclear
           [@speed, @tail].compact.flat_map { |ranking| ranking.configurations(:unclear) }.uniq

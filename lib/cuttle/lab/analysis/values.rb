@@ -134,7 +134,7 @@ module Cuttle
           row.public_send(name)
         end
 
-        # The value by which rows are in order, or nil. A p95 of all runs' responses together may be that of one bad run.
+        # The value by which rows are in order, or nil. (A p95 of all responses together may be that of one bad run.)
         def typical(row)
           row.typical || estimate(row)&.value
         end

@@ -37,9 +37,10 @@ module Cuttle
             "left_out" => results.left_out, "damages" => results.damages }
         end
 
-        # pick: nil if the lab can't say what to run.
+        # pick: nil if the lab can't say what to run; then doubt says why.
         def recommendation(found)
-          { "pick" => found.pick && choice(found.pick), "choices" => found.choices.map { |each| choice(each) },
+          { "pick" => found.pick && choice(found.pick), "doubt" => found.doubt,
+            "choices" => found.choices.map { |each| choice(each) },
             "closed" => found.closed&.id, "open" => found.open&.id, "unclear" => found.unclear.map(&:id),
             "uncompared" => found.coverage&.uncompared.to_a.map(&:id) }
         end

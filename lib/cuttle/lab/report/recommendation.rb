@@ -10,6 +10,8 @@ module Cuttle
         CHEAPEST = "cheapest of the best" # without a row above it
         MORE = "make more rounds (--rounds, or a longer --budget), or name fewer configurations"
 
+        FLAWED = "had runs that failed or were not valid, or was overloaded"
+
         def initialize(view)
           @view = view
           @value = view.analysis.recommendation
@@ -28,7 +30,8 @@ module Cuttle
 
         # What a reader should also know before choosing.
         def notes
-          [*reasons, *exception, *@value.choices.filter_map { |choice| equals(choice) }, *unclear, *untried, *open_loop]
+          [*reasons, *exception, *@value.choices.filter_map { |choice| equals(choice) }, *flawed, *unclear, *untried,
+           *open_loop]
         end
 
         def header
@@ -53,7 +56,7 @@ module Cuttle
           case @value.doubt
           when :control then "#{disagreement}. This lab can't recommend a configuration."
           when :comparisons then "Too few rounds to recommend a configuration: #{advice}."
-          when :faults then "No configuration is recommended: runs of each of the best failed or were not valid."
+          when :faults then "No configuration is recommended: each of the best #{FLAWED}."
           end
         end
 
@@ -81,12 +84,11 @@ module Cuttle
         end
 
         def uncompared
-          coverage = @value.coverage
-          count = coverage.uncompared.length
+          count = @value.coverage.uncompared.length
           return if count.zero?
 
-          "#{count} of #{Units.plural(coverage.all.length, "configuration")} #{count == 1 ? "was" : "were"} not compared " \
-            "with the best."
+          all = Units.plural(@value.coverage.all.length, "configuration")
+          "#{count} of #{all} #{count == 1 ? "was" : "were"} not compared with the best."
         end
 
         def figures(pick)
@@ -113,14 +115,21 @@ module Cuttle
                  tail.best.configuration.name, Analysis::Verdict::Phrases.interval(ratio))
         end
 
+        def flawed
+          names = @value.flawed.map(&:name)
+          "Not recommended: #{names.join(", ")}; each #{FLAWED}." if names.any? && @value.pick
+        end
+
         # The configurations that can't be told from the best, under each load that decides.
         def unclear
           return unless @value.pick
 
           [@value.speed, @value.tail].compact.filter_map do |ranking|
             names = ranking.configurations(:unclear).map(&:name)
+            next if names.empty?
+
             "Too few rounds to compare with #{ranking.best.configuration.name} at #{ranking.load.name}: " \
-              "#{names.join(", ")}." if names.any?
+              "#{names.join(", ")}."
           end
         end
 

@@ -79,7 +79,8 @@ module Cuttle
           analysis.baseline
         end
 
-        # Comparisons of all others with the base under +load+, the highest ratio first, without those of overloaded ones.
+        # Comparisons of all others with the base under +load+, the highest ratio first. Without those that were
+        # overloaded.
         def comparisons(load)
           return [] if base.nil? || row(base, load)&.overloaded?
 

@@ -36,8 +36,8 @@ module Cuttle
           # Configurations and loads that have the same name and are not the same: { name => { key => [in one, in the
           # other] } }.
           def altered
-            named = namesakes(:configurations, CONFIGURATION) + namesakes(:loads, LOAD)
-            named.to_h { |name, pair| [name, differing(*pair)] }.reject { |_, differences| differences.empty? }
+            named = namesakes(:configurations, CONFIGURATION).merge(namesakes(:loads, LOAD))
+            named.transform_values { |pair| differing(*pair) }.reject { |_, differences| differences.empty? }
           end
 
           private
@@ -61,10 +61,12 @@ module Cuttle
             end
           end
 
-          # [name, [a specification, the other's]] of each name that both labs have.
+          # { name => [its specification in one, in the other] } of each name that both labs have.
           def namesakes(kind, keys)
-            mine, others = @labs.map { |results| things(results, kind).to_h { |each| [each.name, each] } }
-            mine.slice(*others.keys).map { |name, thing| [name, [thing, others[name]].map { |each| specification(each, keys) }] }
+            mine, others = @labs.map do |results|
+              things(results, kind).to_h { |each| [each.name, specification(each, keys)] }
+            end
+            mine.slice(*others.keys).to_h { |name, own| [name, [own, others[name]]] }
           end
 
           def specification(thing, keys)
