@@ -15,6 +15,7 @@ module Cuttle
       autoload :Family, "cuttle/lab/analysis/comparison"
       autoload :Judgement, "cuttle/lab/analysis/judgement"
       autoload :Measure, "cuttle/lab/analysis/values"
+      autoload :Overload, "cuttle/lab/analysis/overload"
       autoload :Ranking, "cuttle/lab/analysis/ranking"
       autoload :Recommendation, "cuttle/lab/analysis/recommendation"
       autoload :Row, "cuttle/lab/analysis/table"
@@ -58,7 +59,7 @@ module Cuttle
       end
 
       # Comparisons of every other configuration with +baseline+, under +load+ or under all loads, in the plan's order.
-      # Those of overloaded configurations are among them (see Row#overloaded?).
+      # Those of overloaded configurations are among them (see Overload).
       def comparisons(baseline: self.baseline, load: nil)
         loads = load ? [id(load)] : results.loads.map(&:id)
         others = @values.configurations.map(&:id) - [id(baseline)]

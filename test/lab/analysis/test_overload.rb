@@ -58,6 +58,11 @@ class TestLabOverload < Minitest::Test
     refute_predicate varying.analysis.table.first, :overloaded?
   end
 
+  # Response times that vary so much look like an overload in an open loop.
+  def test_what_served_as_much_in_a_closed_loop_was_not_overloaded
+    assert_equal([true, false, true], [nil, 500.0, 300.0].map { |rate| after_closed_loop(rate).overloaded? })
+  end
+
   def test_an_overloaded_configuration_is_compared_with_nothing
     lab = runs(["twice as many", "twice as many again", "quick", "slow"],
                controls: { "twice as many again" => "twice as many" })
@@ -76,6 +81,16 @@ class TestLabOverload < Minitest::Test
 
     assert_match(/^overloaded: response times only show how long the runs were\ntwice as many .* overloaded /, said)
     assert_equal [], Cuttle::Lab::Report.json(lab.results, lab.analysis)["comparisons"]
+  end
+
+  # The row of an open loop of 400 requests per second, in a lab with a closed loop of that rate, if any.
+  def after_closed_loop(rate)
+    lab = Runs.new(%w[a]) { |_, _, random| 0.2 * Math.exp(SyntheticLab.gauss(random)) }
+    load = lab.header["loads"].first.merge("rate" => 400.0)
+    closed = load.merge("id" => "l2", "name" => "20 connections", "loop" => "closed", "rate" => nil)
+    runs = lab.runs.map { |run| run.merge("load" => "l2", "rate" => rate) }
+    lines = SyntheticLab::Lines.new(lab.header.merge("loads" => [load, closed]), lab.runs + (rate ? runs : []), [])
+    Cuttle::Lab::Analysis.new(Cuttle::Lab::Results.new(lines, "synthetic")).row("c1", "l1")
   end
 
   def test_if_all_are_overloaded_no_response_time_counts

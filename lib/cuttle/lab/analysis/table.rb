@@ -8,11 +8,10 @@ module Cuttle
       # rate: Estimate, responses/s. p50, p95, p99: Estimate in ms, nil if there are too few responses. typical: what is
       # compared between configurations (see Measure). cpu_us: CPU time of the server for each response, microseconds.
       # switches: voluntary context switches for each response. pss_total and pss_worker: octets. boot: seconds until
-      # the first answer. answered: the share that was answered before the run ended, of the requests that had the time
-      # for a quick answer. (From typical to here, medians over the runs, or nil.) error_share: share of the requests
-      # that failed. errors: number of failures over all runs, valid or not.
+      # the first answer. (From typical to here, medians over the runs, or nil.) overloaded: see Overload. error_share:
+      # share of the requests that failed. errors: number of failures over all runs, valid or not.
       Row = Struct.new(:configuration, :load, :rate, :p50, :p95, :p99, :typical, :cpu_us, :switches, :pss_total,
-                       :pss_worker, :boot, :answered, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs,
+                       :pss_worker, :boot, :overloaded, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs,
                        :unsteady_runs, :reasons, keyword_init: true) do
         # Whether at least 99% of the requests succeeded. Otherwise the rate is mostly a rate of errors.
         def sound?
@@ -23,11 +22,7 @@ module Cuttle
           valid_runs.positive?
         end
 
-        # Whether an open loop's requests came faster than they were answered. Then each one waits longer than the one
-        # before, and response times only show how long the run was.
-        def overloaded?
-          load.open? && !answered.nil? && answered < Row::KEEPING_UP
-        end
+        alias_method :overloaded?, :overloaded
 
         # Whether its figures can be compared with others.
         def comparable?
@@ -40,12 +35,10 @@ module Cuttle
         end
       end
       Row::FAULTY = 0.01
-      Row::KEEPING_UP = 0.8
 
       # Makes the rows of a lab's table.
       module Table
         ENOUGH = 10 # least number of responses beyond a percentile, as in Load::Result
-        QUICK = 10 # percentile of a quick response
 
         module_function
 
@@ -56,16 +49,16 @@ module Cuttle
             failed = results.failures.select { |each| [each.configuration, each.load] == [configuration.id, load.id] }
             next if runs.empty? && failed.empty?
 
-            row(configuration, load, runs, failed.length)
+            row(results, configuration, load, runs, failed.length)
           end
         end
 
-        def row(configuration, load, runs, failed)
+        def row(results, configuration, load, runs, failed)
           valid, invalid = runs.partition(&:valid?)
           Row.new(configuration: configuration, load: load, **speed(valid), **costs(valid, configuration),
                   **faults(runs), **validity(valid, invalid), failed_runs: failed,
                   typical: median(valid.map { |run| Measure.of(load).value(run) }),
-                  answered: (median(valid.map { |run| answered(run) }) if load.open?))
+                  overloaded: Overload.found?(results, configuration, load, valid))
         end
 
         def validity(valid, invalid)
@@ -76,24 +69,6 @@ module Cuttle
         def speed(runs)
           { rate: (Statistics.median_interval(runs.map(&:rate)) if runs.any?),
             p50: percentile(runs, 50), p95: percentile(runs, 95), p99: percentile(runs, 99) }
-        end
-
-        # Without overload, the requests of the last moments are unanswered when a run ends: as many as come during a
-        # response. Under overload there are more of them than quick responses explain.
-        def answered(run)
-          return unless run.elapsed && run.sent&.positive?
-
-          in_time = run.sent * (1 - quick(run).fdiv(run.elapsed))
-          run.rate * run.elapsed / in_time if in_time.positive?
-        end
-
-        # Seconds of a response without a queue. Under a great overload almost all requests wait in one, and only the
-        # quickest shows how long a response takes.
-        def quick(run)
-          times = run.histogram
-          return 0.0 if times.nil? || times.count.zero?
-
-          [times.value_at(QUICK), 2 * times.min].min / 1e9
         end
 
         # The percentile in milliseconds: the median over the runs. If a run has too few responses for it, the
