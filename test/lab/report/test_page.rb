@@ -133,6 +133,13 @@ class TestLabReportPage < Minitest::Test
     end
   end
 
+  def test_ratios_of_one_round_are_not_called_alike
+    ratios = html(rounds: 1, closed: [5], rates: [], clean: true)[/<section id="ratios".*?<\/section>/m]
+
+    assert_equal 13, ratios.scan(", too few rounds to tell<").length
+    refute_includes ratios, ", no measurable difference<"
+  end
+
   def test_every_run_has_a_dot
     runs = html[/<section id="runs".*?<\/section>/m]
     assert_equal 14 * 5 * 5, runs.scan('<path class="marker').length

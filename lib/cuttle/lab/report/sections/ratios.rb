@@ -31,10 +31,14 @@ module Cuttle
             interval = Numbers.interval(ratio, :ratio)
             figure = [Numbers.ratio(ratio.value), interval && "(#{interval})"].compact.join(" ")
             different = comparison.different?
-            Charts::Rows::Item.new(
-              name: name, figure: figure, value: ratio, slot: different ? 1 : 0, hollow: !different,
-              text: "#{name}: #{figure}, #{different ? "different" : "no measurable difference"}"
-            )
+            Charts::Rows::Item.new(name: name, figure: figure, value: ratio, slot: different ? 1 : 0,
+                                   hollow: !different, text: "#{name}: #{figure}, #{said(comparison)}")
+          end
+
+          def said(comparison)
+            return "different" if comparison.different?
+
+            comparison.undecided? ? "too few rounds to tell" : "no measurable difference"
           end
 
           def lead(view)
