@@ -24,7 +24,7 @@ enum failure {
 struct window {
 	struct window *_Atomic next;
 	int64_t begin, end; /* ns since measuring began */
-	bool draining;      /* after the last request was sent: only responses still arrive */
+	bool draining;      /* after the end of the time: only overdue requests are sent, and responses arrive */
 	uint64_t sent, responses, octets;
 	uint64_t abandoned; /* requests that timed out before a connection could send them */
 	uint64_t failures[FAILURES];

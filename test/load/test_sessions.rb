@@ -220,6 +220,7 @@ class TestLoadSessions < Minitest::Test
 
       assert_equal ["GET /a/b?c", "GET #{path}"], server.paths, location
       assert_equal [1, 1, { 200 => 1 }, {}], [result.sent, result.responses, result.statuses, errors(result)]
+      assert_nil mark(result, :redirects)
     end
   end
 
@@ -244,6 +245,10 @@ class TestLoadSessions < Minitest::Test
     end
   end
 
+  def mark(result, name)
+    result.marks.find { |mark| mark.name == name }&.text
+  end
+
   def redirects_of(location, **options)
     load(requests: 1, path: "/a/b?c", follow: 3, **options) do |request|
       request.path == "/a/b?c" ? [302, [["Location", location]], ""] : [200, [], "x"]
@@ -256,6 +261,7 @@ class TestLoadSessions < Minitest::Test
 
       assert_equal 1, server.requests.length, location
       assert_equal [{ 302 => 1 }, {}], [result.statuses, errors(result)]
+      assert_match(/1 of 1 response led to another server/, mark(result, :redirects))
     end
   end
 

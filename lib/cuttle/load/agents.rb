@@ -13,13 +13,6 @@ module Cuttle
       CONNECT = 5 # seconds
       TICK = 0.05
 
-      # A result without all that the agents in settings["lost"] did.
-      class Partial < Result
-        def marks
-          [Marks::Mark.new(:lost, "incomplete: #{settings["lost"].join("; ")}"), *super]
-        end
-      end
-
       # Raises UsageError.
       def initialize(plan, addresses, token:)
         raise UsageError, "--agents needs a token: --token-file, or CUTTLE_LOAD_TOKEN" if token.to_s.empty?
@@ -106,8 +99,8 @@ module Cuttle
         raise Failure, errors.join("; ") if results.empty?
         return Result.merge(results, settings: settings) if errors.empty?
 
-        raise Generator::Incomplete.new(errors.join("; "),
-                                        Partial.merge(results, settings: settings.merge("lost" => errors)))
+        partial = Result.merge(results, settings: settings.merge("lost" => errors))
+        raise Generator::Incomplete.new(errors.join("; "), partial)
       end
 
       def settings

@@ -18,8 +18,11 @@ module Cuttle
       FREEZE_FACTOR = 10 # factor for the median response time
       DRIFT = 0.10 # change from the first to the last third of a run
       SECONDS = 6 # seconds that a run needs for a check of its drift
+      REDIRECTS = [301, 302, 303, 307, 308].freeze # that --follow follows
 
-      RULES = %i[interrupted errors local few_samples frozen busy descheduled lag late drift clipped].freeze
+      RULES = %i[
+        lost interrupted errors local redirects few_samples frozen busy descheduled lag late drift clipped
+      ].freeze
 
       module_function
 
@@ -28,6 +31,11 @@ module Cuttle
           text = send(name, result)
           Mark.new(name, text) if text
         end
+      end
+
+      def lost(result)
+        reasons = result.settings["lost"]
+        "incomplete: #{reasons.join("; ")}" if reasons
       end
 
       def interrupted(result)
@@ -70,6 +78,18 @@ module Cuttle
 
       def reason(result)
         " (#{result.local_error})" if result.local_error
+      end
+
+      # With --follow, the last response to a request is a redirect only if it led to another server, or if it was one
+      # too many (an error).
+      def redirects(result)
+        return unless result.settings["follow"].to_i.positive?
+
+        count = result.statuses.slice(*REDIRECTS).values.sum - result.errors[:redirect]
+        return unless count.positive?
+
+        "redirects: #{Units.count(count)} of #{Units.plural(result.responses, "response")} led to another server and " \
+          "were not followed; if it is this one under another name, give the name with -H 'Host: NAME'"
       end
 
       def few_samples(result)

@@ -62,7 +62,7 @@ module Cuttle
 
       def measure_on(cores, pinned, app)
         Lab::Machine::Warnings.before(cores, pinned: pinned).each { |each| note("#{each.text}; #{each.advice}") }
-        Lab::Runner::Testbed.open(app, @options, cores) do |testbed|
+        Lab::Runner::Testbed.open(app, @options, cores, give_up: @interruption.method(:asked?)) do |testbed|
           bench = Bench.new(testbed, @options, cores, @interruption)
           profile(app, bench, entries(bench), cores)
         end

@@ -155,7 +155,7 @@ class TestTesterReports < Minitest::Test
   # Under the names that Load::Result has.
   def test_a_result
     result = Testers::Result.new(read("wrk", WRK), client_cpu: 0.5)
-    assert_equal 530 + 1 + 5 + 4, result.sent # of the other errors there was an answer
+    assert_equal 530 + 1 + 5 + 4, result.arrivals # of the other errors there was an answer
     assert_in_delta 545_000, result.percentile(50), 1e-3
     assert_in_delta 1.07e9, result.percentile(99.0), 1e-3
     assert_nil result.percentile(99.99)

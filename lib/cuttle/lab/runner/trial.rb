@@ -120,7 +120,7 @@ module Cuttle
         end
 
         def counts(result)
-          { "rate" => result.rate, "responses" => result.responses, "sent" => result.sent, "octets" => result.octets,
+          { "rate" => result.rate, "responses" => result.responses, "sent" => result.arrivals, "octets" => result.octets,
             "elapsed" => result.elapsed, "errors" => result.errors.transform_keys(&:to_s) }
         end
 
@@ -141,9 +141,10 @@ module Cuttle
 
         def wrong(result)
           return ["nothing was answered"] if result.responses.zero?
+          return ["nothing was answered before the run ended"] if result.rate.zero?
 
           wrong = result.errors.slice(*WRONG).select { |_, count| count.positive? }
-          return [] if wrong.values.sum <= MOST_WRONG * result.sent
+          return [] if wrong.values.sum <= MOST_WRONG * result.arrivals
 
           ["wrong answers: #{wrong.map { |name, count| "#{name} #{count}" }.join(", ")}"]
         end

@@ -152,7 +152,7 @@ module Cuttle
         end
 
         # The requests whose outcome it reports.
-        def sent
+        def arrivals
           responses + errors.sum { |name, count| name.start_with?("status_") ? 0 : count }
         end
 

@@ -184,9 +184,9 @@ module Cuttle
           raise Failure, "the server died" unless server.running?
 
           wrong = result.errors.slice(*Lab::Runner::Trial::WRONG, :timeout).select { |_, count| count.positive? }
-          return if result.responses.positive? && wrong.values.sum <= Bench::MOST_WRONG * result.sent
+          return if result.responses.positive? && wrong.values.sum <= Bench::MOST_WRONG * result.arrivals
 
-          raise Failure, "wrong answers: #{wrong.map { |name, count| "#{name} #{count}" }.join(", ")} of #{result.sent}"
+          raise Failure, "wrong answers: #{wrong.map { |name, count| "#{name} #{count}" }.join(", ")} of #{result.arrivals}"
         end
 
         def reading(result, figures, phases)
