@@ -74,6 +74,14 @@ class TestLabRunner < Minitest::Test
     end
   end
 
+  # They come after the end, so the rate is 0.
+  def test_a_run_that_ends_before_its_first_response_is_invalid
+    Cuttle::Load::TestServers.open(:null, delays: [0.3]) do |slow|
+      run_lab(rounds: 1, duration: 0.1) { LabFakes::Server.new(slow.port) }
+      assert_equal [["nothing was answered before the run ended"]], @store.of("run").map { |run| run["reasons"] }.uniq
+    end
+  end
+
   def test_one_server_that_dies_never_ends_the_lab
     run_lab(rounds: 3) { |configuration| LabFakes::Server.new(@native.port, dies: configuration.model == "single") }
     assert_equal ["the server died: undefined method `call' for nil"],
@@ -220,8 +228,8 @@ class TestLabRunner < Minitest::Test
     @store.of("run").map { |run| run["sent"] }.uniq
   end
 
-  # changes: of the loads, as the results file has them.
-  # In VALID seconds a run has responses on a loaded machine too, without which it isn't valid.
+  # changes: of the loads, as the results file has them. In VALID seconds a run has responses on a loaded machine too,
+  # without which it isn't valid.
   def run_lab(rounds:, duration: LOADS[:duration], cores: Cuttle::Lab::Machine::Cores.new, changes: nil,
               speed: core_speed { 1 }, workers: [0], warmup: LOADS[:warmup], wanted: nil, trials: {}, &made)
     options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration, warmup: warmup,
