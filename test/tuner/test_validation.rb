@@ -8,10 +8,10 @@ require_relative "support/archived_conditions"
 class TestValidation < Minitest::Test
   # kind of condition => figure => [median error, error of 9 in 10, largest error], as shares.
   BOUNDS = {
-    known: { rate: [0.025, 0.08, 0.22], p50: [0.025, 0.08, 0.17], p90: [0.1, 0.26, 0.35], p95: [0.1, 0.26, 0.3],
+    known: { rate: [0.02, 0.06, 0.12], p50: [0.02, 0.08, 0.15], p90: [0.1, 0.26, 0.35], p95: [0.1, 0.26, 0.3],
              p99: [0.15, 0.4, 0.7] },
     wall: { rate: [0.07, 0.2, 0.6] },
-    many: { rate: [0.37, 0.4, 0.4] },
+    many: { rate: [0.12, 0.36, 0.36] },
     step: { rate: [0.01, 0.01, 0.01], p90: [0.06, 0.06, 0.06], p99: [0.03, 0.03, 0.03] }
   }.freeze
 
