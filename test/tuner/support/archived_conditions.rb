@@ -72,8 +72,13 @@ module ArchivedConditions
     end
   end
 
-  # Seconds of CPU time and of waiting that a request takes beside the app's work.
-  Calibration = Struct.new(:cpu, :wait)
+  # Seconds that a request takes beside the app's work: of CPU time in a busy process, of waiting, and of CPU time in a
+  # process that sleeps until a single connection sends the next one.
+  Calibration = Struct.new(:cpu, :wait, :alone) do
+    def cpu_of(condition)
+      condition.demand.connections == 1 ? alone : cpu
+    end
+  end
 
   # A condition with the model's figures.
   Row = Struct.new(:condition, :forecast) do
@@ -190,23 +195,23 @@ module ArchivedConditions
     [first, busy.max_by(&:busy)]
   end
 
-  # CPU time as it was measured in a busy process, as in a profile (Profiler::Costs#warmth). As much waiting as makes the
-  # first condition's forecast rate the measured one, with the CPU time that was measured there. By Little's law, a step
-  # is what requests take longer than forecast.
+  # CPU time as it was measured in a busy process, as in a profile (Profiler::Costs#warmth). As much waiting as makes
+  # the first condition's forecast rate the measured one, with the CPU time that was measured there. By Little's law, a
+  # step is what requests take longer than forecast.
   def calibration(condition, busy)
-    cpu = cost(busy || condition)
-    return Calibration.new(cpu, 0.0) if condition.busy > BUSY
-
     own = cost(condition)
+    cpu = busy ? cost(busy) : own
+    return Calibration.new(cpu, 0.0, own) if condition.busy > BUSY
+
     at_once = [condition.demand.connections, condition.setting.slots * condition.setting.processes].min
     wait = 0.0
     TRIALS.times do
-      rate = forecast(condition, Calibration.new(own, wait))[:rate]
+      rate = forecast(condition, Calibration.new(own, wait, own))[:rate]
       missing = (at_once / condition.measured[:rate]) - (at_once / rate)
       before, wait = wait, (wait + missing).clamp(0.0, LONGEST)
       break if (wait - before).abs < PRECISION
     end
-    Calibration.new(cpu, wait)
+    Calibration.new(cpu, wait, own)
   end
 
   # CPU seconds of a request besides the app's; 0 if uneven requests were shorter than their mean by chance.
@@ -237,7 +242,8 @@ module ArchivedConditions
     entry = { name: "work", waits: work.iowait_ms.positive? ? work.slices : nil, correlation: 1.0,
               cpu: factors.map { |factor| work.cpu_ms / 1000 * factor },
               wait: factors.map { |factor| (work.iowait_ms / 1000 * factor) + calibration.wait } }
-    Cuttle::Tuner::Profile.new(entries: [entry], overheads: { condition.setting.engine => calibration.cpu })
+    overheads = { condition.setting.engine => calibration.cpu_of(condition) }
+    Cuttle::Tuner::Profile.new(entries: [entry], overheads: overheads)
   end
 
   # 200 quantiles of the app's factor.
