@@ -59,7 +59,7 @@ module Bench
 
     def figures(capacity, load, probes, memory)
       goodput = (good(load) + probes[200].size) / load.elapsed
-      { offered: load.sent / load.elapsed + PROBES, goodput: goodput, goodput_share: goodput / capacity,
+      { offered: load.arrivals / load.elapsed + PROBES, goodput: goodput, goodput_share: goodput / capacity,
         accepted_p50: percentile(probes[200], 0.5), accepted_p99: percentile(probes[200], 0.99),
         shed_p99: percentile(probes[503], 0.99), shed: load.errors[:status_5xx].fdiv([load.responses, 1].max),
         growth: (memory.last - memory[memory.size / 3]) / 1024.0 }

@@ -38,7 +38,7 @@ module TesterContract
     result = load_app { [200, {}, [BODY]] }
     assert_includes 0..CONNECTIONS, @asked.size - result.responses # a tester with a duration leaves some in flight
     assert_operator result.responses, :>=, [REQUESTS, @asked.size].min - CONNECTIONS
-    assert_operator result.sent, :>=, result.responses
+    assert_operator result.arrivals, :>=, result.responses
     assert_equal 0, result.errors.values.sum, result.errors.inspect
     assert_in_delta 1, result.octets.fdiv(result.responses * BODY.length), 0.1
     refute result.interrupted?

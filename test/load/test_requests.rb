@@ -224,7 +224,8 @@ class TestLoadRequests < Minitest::Test
   # The threads need some, too.
   def test_a_plan_needs_descriptors
     hard = Process.getrlimit(:NOFILE).last
-    error = assert_raises(Cuttle::UsageError) { Load::Plan.build("http://h", connections: hard - 39, threads: 2) }
+    plan = Load::Plan.build("http://h", connections: hard - 39, threads: 2)
+    error = assert_raises(Cuttle::UsageError) { Load::Generator.new(plan) }
 
     assert_match(/connections: at most #{hard - 40},/, error.message)
   end

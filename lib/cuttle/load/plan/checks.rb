@@ -11,7 +11,7 @@ module Cuttle
 
         # Raises the limit of open files for this process and its children to that many connections and threads. Each
         # connection needs a descriptor. Raises UsageError.
-        def self.allow_files(connections, threads)
+        def self.allow_files(connections, threads = 0)
           soft, hard = Process.getrlimit(:NOFILE)
           spare = SPARE_FILES + THREAD_FILES * threads
           needed = connections + spare

@@ -4,7 +4,7 @@ module Cuttle
   module Tuner
     class Model
       # The first Ruby in which each thread has its own quantum.
-      OWN_QUANTUM = Gem::Version.new("3.3")
+      OWN_QUANTUM = [3, 3].freeze
 
       # How an engine runs requests, as far as the model needs it. It follows from the engine's traits. A unit has a GVL
       # of its own: it is a process, or one of a process's ractors.
@@ -23,7 +23,7 @@ module Cuttle
           traits = setting.traits
           new(units: setting.processes, slots: setting.slots, pool: pool(held),
               quantum: traits.fibers? ? Float::INFINITY : QUANTUM,
-              clocked: !traits.fibers? && Gem::Version.new(ruby) < OWN_QUANTUM,
+              clocked: !traits.fibers? && (ruby.split(".").map(&:to_i) <=> OWN_QUANTUM).negative?,
               early: traits.pooled? && !traits.evented?, in_turn: traits.fibers?).freeze
         end
 
