@@ -186,7 +186,8 @@ module Cuttle
           wrong = result.errors.slice(*Lab::Runner::Trial::WRONG, :timeout).select { |_, count| count.positive? }
           return if result.responses.positive? && wrong.values.sum <= Bench::MOST_WRONG * result.arrivals
 
-          raise Failure, "wrong answers: #{wrong.map { |name, count| "#{name} #{count}" }.join(", ")} of #{result.arrivals}"
+          told = wrong.map { |name, count| "#{name} #{count}" }.join(", ")
+          raise Failure, "wrong answers: #{told} of #{result.arrivals}"
         end
 
         def reading(result, figures, phases)
