@@ -22,6 +22,8 @@ request = { cpu_ms: 5, iowait_ms: 20, response_chars: 1000 }
   end
 end
 
+control rate("q6.2", workers: 2, threads: 10)
+
 at = ->(id, workers, threads) { [id, { workers: workers, threads: threads }] }
 expect "q6.1", "more threads than the database allows connections, each with its own, give errors",
        "4x5 for 20 connections: fewer than 0.1%" => [errors(*at["q6.1", 4, 5]), 0.001, ..1],
