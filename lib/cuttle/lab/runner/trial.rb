@@ -120,8 +120,9 @@ module Cuttle
         end
 
         def counts(result)
-          { "rate" => result.rate, "responses" => result.responses, "sent" => result.arrivals, "octets" => result.octets,
-            "elapsed" => result.elapsed, "errors" => result.errors.transform_keys(&:to_s) }
+          { "rate" => result.rate, "responses" => result.responses, "sent" => result.arrivals,
+            "octets" => result.octets, "elapsed" => result.elapsed,
+            "errors" => result.errors.transform_keys(&:to_s) }
         end
 
         def database
