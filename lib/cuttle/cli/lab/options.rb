@@ -44,8 +44,8 @@ module Cuttle
           SIZES.zip(values).to_h.compact.merge(parameters)
         end
 
-        # What a lab's command says of its requests, which its results don't contain: a Hash with String keys. Empty for
-        # a lab that another program ran.
+        # Returns what a lab's command says about its requests, because the lab's results don't contain it: a Hash with
+        # String keys. It is empty for a lab that another program ran.
         def self.requests(command)
           return {} unless command.to_a.first(2) == %w[cuttle lab]
 

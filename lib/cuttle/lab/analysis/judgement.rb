@@ -3,13 +3,13 @@
 module Cuttle
   module Lab
     class Analysis
-      # What a lab says of two things whose ratio it tested. Of an object with +ratio+ (an Estimate), +measure+, +p+
-      # (adjusted; nil if nothing was tested) and +detectable+ (nil likewise). Its class has the LEVEL that p has to
-      # reach.
+      # Decides whether two things differ whose ratio was tested. The including class has +ratio+ (an Estimate),
+      # +measure+, +p+ (adjusted) and +detectable+; the last two are nil if nothing was tested. Its constant LEVEL is
+      # the highest p of a difference.
       module Judgement
         # Smaller differences are not reported, however certain they are: memory layout alone can cause 1%.
         LEAST = 0.01
-        # If only greater differences than this can be detected, nobody can say that the two are alike.
+        # If only greater differences than this can be detected, the two can't be called alike.
         COARSE = 0.25
 
         def different?

@@ -120,7 +120,7 @@ module Cuttle
           "Not recommended: #{names.join(", ")}; each #{FLAWED}." if names.any? && @value.pick
         end
 
-        # The configurations that can't be told from the best, under each load that decides.
+        # Names the configurations that may be as good as the best one or not, for each load that decides.
         def unclear
           return unless @value.pick
 
