@@ -6,7 +6,8 @@ question "Are the claims about Thin, Unicorn, Puma and WEBrick claims about thei
           that time?"
 design "The app of s0-ab, under the last available releases of former series (Thin 1.6, Unicorn 4 and 5, Puma 3, WEBrick
         1.4), beside today's. 10 connections; each request opens one of its own. Puma 2 and Passenger 5 can't
-        be had: docs/study.md has the reasons."
+        be had: docs/study.md has the reasons. As in s0-ab, what the claims on threads rest on has full length at any
+        scale; 300 requests, or as many as a percentile needs."
 flaw "Ruby is 3.1, not 1.9.3: only the servers are former releases."
 flaw "The app computes by the wall clock: see s0-ab."
 
@@ -26,14 +27,19 @@ servers = {
                       "today" => ["puma", { workers: 3, threads: 16 }] }
 }
 
+short = ["thin evented"]
+
 servers.each do |setting, times|
   times.each do |time, (server, numbers)|
+    full = !short.include?(setting)
     trial "s0.then", server: setting, of: time do
       other server, **numbers
-      ask work(fake_work), connections: 10, requests: 1000
+      ask work(fake_work), connections: 10, requests: full ? 300 : 1000, full_length: full
     end
   end
 end
+
+control p99("s0.then", server: "3x16 threads", of: "then")
 
 of = ->(metric, server, time = "then") { send(metric, "s0.then", server: server, of: time) }
 expect "s0.then.4", "a former evented Thin with a blocking app is very even", on: :originals,

@@ -105,13 +105,13 @@ module Cuttle
       # relative precision. It considers only the widths of intervals, never their position: measuring until there is a
       # verdict would produce one. (Shares of errors may be 0, and have no such precision.)
       def imprecise(share)
-        conditions = verdicts.flat_map do |verdict|
-          wide = verdict.evidence.reject do |statement, found, decided|
-            statement.of_errors? || decided == :untestable || precise?(found, share)
-          end
-          wide.flat_map { |statement, *| verdict.conditions.values_at(*statement.figures) }
-        end
-        conditions.uniq.map { |condition| ids_of(condition) }.select(&:all?)
+        wide = tested { |statement, found| !statement.of_errors? && !precise?(found, share) }
+        wide.map { |condition| ids_of(condition) }.select(&:all?)
+      end
+
+      # The runs on which the verdicts are based.
+      def decisive_runs
+        tested.flat_map { |condition| runs(condition) }
       end
 
       # The A/A control: a metric of an unchanged copy of a condition / that of the condition. An Estimate, or nil if it
@@ -164,6 +164,17 @@ module Cuttle
       end
 
       private
+
+      # The conditions behind the statements that were tested, or only behind those that the block selects, by what was
+      # found.
+      def tested
+        verdicts.flat_map do |verdict|
+          chosen = verdict.evidence.select do |statement, found, decided|
+            decided != :untestable && (!block_given? || yield(statement, found))
+          end
+          chosen.flat_map { |statement, *| verdict.conditions.values_at(*statement.figures) }
+        end.uniq
+      end
 
       # The number of server cores that the study had.
       def cores
@@ -218,14 +229,14 @@ module Cuttle
       # some claims has no verdict on others.
       def tried(claim)
         found = claim.sides.map { |side| study.measured(claim, side) }.select { |conditions| conditions.values.all? }
-                     .uniq(&:values).map { |conditions| tested(claim, conditions) }
+                     .uniq(&:values).map { |conditions| test(claim, conditions) }
         found << untestable(claim, nil, claim.gone) if claim.gone
         found.first.model = true if found.length > 1 && claim.published?
         found
       end
 
       # conditions: by the claim's figures.
-      def tested(claim, conditions)
+      def test(claim, conditions)
         by = servers(conditions.values)
         reason = conditions.values.filter_map { |each| missing(each) }.first
         reason ? untestable(claim, by, reason) : verdict(claim, by, conditions)

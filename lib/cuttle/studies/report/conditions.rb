@@ -96,7 +96,7 @@ module Cuttle
           [*("It was not completed." if results.interrupted?), *later(findings), *doubt(findings.control),
            *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
            *too_few(findings), *failed(results), *invalid(results), *unsteady(results), *short(results),
-           *sharing(results),
+           *sharing(findings),
            *results.warnings.map { |warning| "#{capital(warning.text)}." }]
         end
 
@@ -156,15 +156,21 @@ module Cuttle
         end
 
         # A sentence on the load's share of a core that it shared with the servers; or nil.
-        def sharing(results)
-          cores = shared(results.environment)
+        def sharing(findings)
+          cores = shared(findings.results.environment)
           return if cores.empty?
 
-          most = results.runs.filter_map(&:load_cpu).max
-          return "The load shared core #{cores.join(", ")} with the servers; what it took was not kept." unless most
+          most, tested = [findings.results.runs, findings.decisive_runs].map { |runs| runs.filter_map(&:load_cpu).max }
+          shared = "The load shared core #{cores.join(", ")} with the servers"
+          return "#{shared}; what it took was not kept." unless most
 
-          "The load shared core #{cores.join(", ")} with the servers, and took up to #{format("%.2g", most * 100)}% " \
-            "of it#{": rates there are too low by about as much" if most > LITTLE}."
+          "#{shared}, and took up to #{percent(most)} of it" \
+            "#{", and #{percent(tested)} where claims are tested" if most > LITTLE && tested && tested < most}" \
+            "#{": rates there are too low by about as much" if most > LITTLE}."
+        end
+
+        def percent(share)
+          "#{format("%.2g", share * 100)}%"
         end
 
         # The cores that load and servers shared.
