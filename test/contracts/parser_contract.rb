@@ -54,7 +54,19 @@ module ParserContract
     assert_operator large, :<, (8 * small) + 0.1
   end
 
+  # White space inside a value is looked at once, and not once for each place where its end might be.
+  def test_a_line_of_white_space_costs_linear_time
+    small, large = [3_500, 14_000].map { |size| cpu_seconds { 8.times { parse_white_space(size) } } }
+    assert_operator large, :<, (8 * small) + 0.1
+  end
+
   private
+
+  def parse_white_space(size)
+    field = "a#{" " * size}b"
+    head = parser.new.head("GET / HTTP/1.1\r\nHost: a\r\nFoo: #{field}\r\nConnection: #{field}\r\n\r\n".b)
+    assert_equal [field, field], head.fields.last(2).map(&:last)
+  end
 
   def dribble_a_line(size)
     instance = parser.new

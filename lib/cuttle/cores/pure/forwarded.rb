@@ -35,10 +35,9 @@ module Cuttle
 
           private
 
-          # The elements of a list that are not empty (RFC 9110, 5.6.1).
           def elements(fields, name)
             values = fields.filter_map { |field, value| value if field.casecmp?(name) }
-            values.flat_map { |value| value.split(",") }.map { |text| text.gsub(/\A[ \t]+|[ \t]+\z/n, "") } - [""]
+            values.flat_map { |value| Http::FieldValue.elements(value) }
           end
 
           # Of an element, which may have a port, and be in brackets.

@@ -32,16 +32,19 @@ module Cuttle
             head.fields.any? { |name, _| name.casecmp?("sec-websocket-key") }
         end
 
-        # Whether Upgrade among +fields+ (pairs of names and values) names one of the +protocols+ in a list, in any
-        # version (RFC 9110, 7.8).
+        # Whether +fields+ (pairs of names and values) ask for one of the +protocols+ in a list, in any version: by
+        # Upgrade, and by the option of Connection without which Upgrade may be meant for another recipient (RFC 9110,
+        # 7.8).
         def self.asks_for?(fields, protocols)
+          return false unless listed(fields, "connection").include?("upgrade")
+
           names = [listed(fields, "upgrade"), elements(protocols)].map { |list| list.map { |each| each[%r{\A[^/]*}] } }
           names.inject(:intersect?)
         end
 
-        # The elements of a list, in lower case (RFC 9110, 5.6.1).
+        # The elements of a list, in lower case.
         def self.elements(list)
-          list.downcase(:ascii).split(",").map { |element| element.gsub(/\A[ \t]+|[ \t]+\z/n, "") }.reject(&:empty?)
+          Http::FieldValue.elements(list.downcase(:ascii))
         end
 
         def self.listed(fields, name)

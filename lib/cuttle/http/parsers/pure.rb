@@ -68,7 +68,7 @@ module Cuttle
 
         # RFC 9112, 5.
         def add_field(name, value)
-          value = value.sub(/\A[ \t]+/n, "").sub(/[ \t]+\z/n, "")
+          value = FieldValue.trim(value)
           @head.fields << [name, value]
           @fields.note(name, value)
         end

@@ -83,9 +83,8 @@ module Cuttle
             raise ParseError.new("an expectation that is not known", status: 417)
           end
 
-          # RFC 9110, 5.6.1: empty elements don't count.
           def elements(list)
-            list.downcase.split(",").map { |element| element.gsub(/\A[ \t]+|[ \t]+\z/n, "") }.reject(&:empty?)
+            FieldValue.elements(list.downcase)
           end
         end
       end
