@@ -26,6 +26,7 @@ struct cuttle_backend {
 	int *slots; /* by descriptor: its index in wanted; 0: none */
 	int count, room, slot_room;
 	int waiting; /* number of threads that poll a copy */
+	int last;    /* index of the entry that was reported last */
 	int waker[2];
 };
 
@@ -227,12 +228,13 @@ static bool make_copy(const struct cuttle_backend *backend, struct copy *copy)
 }
 
 /* Reports what the copy found, except for descriptors that were removed (the number may be reused) or are no longer
- * wanted. Called under the lock. */
+ * wanted. Goes on behind the last report, so that each has its turn if room is for fewer. Called under the lock. */
 static int collect(struct cuttle_backend *backend, const struct copy *copy, struct cuttle_event *events, int room)
 {
-	int index, kept = 0;
+	int others = copy->count - 1, first = backend->last, kept = 0;
 
-	for (index = 1; index < copy->count && kept < room; index++) {
+	for (int step = 0; step < others && kept < room; step++) {
+		int index = 1 + (first + step) % others;
 		int fd = copy->polled[index].fd;
 		short found = copy->polled[index].revents;
 		int slot = found && fd < backend->slot_room ? backend->slots[fd] : 0;
@@ -244,6 +246,7 @@ static int collect(struct cuttle_backend *backend, const struct copy *copy, stru
 			continue;
 		events[kept].token = backend->entries[slot].token;
 		events[kept++].ready = readiness(found);
+		backend->last = index;
 		if (!(backend->entries[slot].flags & PERMANENT))
 			wanted->events =
 				(short)((found & (POLLHUP | POLLERR | POLLNVAL)) ? 0 : wanted->events & ~found);

@@ -185,10 +185,22 @@ int cuttle_connection_release(struct cuttle_connection *connection)
 	return fd;
 }
 
+/* RFC 9112, 8: a response without a length seems complete, unless the connection ends with an error. */
+static void reset_if_cut(const struct cuttle_connection *connection)
+{
+	const struct cuttle_exchange *exchange = connection->exchange;
+	const struct linger none = {.l_onoff = 1, .l_linger = 0};
+
+	if (exchange && exchange->framing.unbounded &&
+	    (connection->state == CUTTLE_TAKEN || !cuttle_outbox_empty(&exchange->out)))
+		setsockopt(connection->transport.fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 void cuttle_connection_close(struct cuttle_connection *connection)
 {
 	if (connection->state == CUTTLE_CLOSED)
 		return;
+	reset_if_cut(connection);
 	/* Only between requests: anywhere else the end would cut a message, which the peer must see. */
 	if (connection->state == CUTTLE_IDLE && !connection->broken && connection->transport.type->farewell)
 		connection->transport.type->farewell(&connection->transport);
@@ -256,16 +268,20 @@ enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, ui
 
 /* Deadlines */
 
-static bool body_is_late(struct cuttle_connection *connection, uint64_t now)
+static bool body_is_overdue(const struct cuttle_connection *connection, uint64_t now)
 {
-	const struct cuttle_limits *limits = &connection->core->limits;
+	uint64_t limit = connection->core->limits.body_timeout;
+
+	return limit && now - connection->exchange->meter.began >= limit;
+}
+
+bool cuttle_connection_body_is_slow(struct cuttle_connection *connection, uint64_t now)
+{
 	struct cuttle_exchange *exchange = connection->exchange;
 
-	if (limits->body_timeout && now - exchange->meter.began >= limits->body_timeout)
-		return true;
 	if (connection->spooling)
 		cuttle_meter_excuse(&exchange->meter, exchange->body->total, now);
-	return cuttle_meter_late(&exchange->meter, exchange->body->total, limits->min_rate, 0, now);
+	return cuttle_meter_late(&exchange->meter, exchange->body->total, connection->core->limits.min_rate, 0, now);
 }
 
 static bool output_is_late(struct cuttle_connection *connection, uint64_t now)
@@ -276,18 +292,55 @@ static bool output_is_late(struct cuttle_connection *connection, uint64_t now)
 	return cuttle_meter_late(&exchange->meter, exchange->bytes_sent, limits->min_rate, limits->write_timeout, now);
 }
 
+/* unread: there are octets that nobody has read or parsed. */
+static bool input_is_late(struct cuttle_connection *connection, bool unread, uint64_t now)
+{
+	if (connection->state != CUTTLE_BODY)
+		return !unread;
+	return body_is_overdue(connection, now) || (!unread && cuttle_connection_body_is_slow(connection, now));
+}
+
+static enum cuttle_step end_late(struct cuttle_connection *connection, uint64_t now)
+{
+	if (connection->state == CUTTLE_IDLE)
+		return CUTTLE_STEP_CLOSE;
+	return cuttle_connection_fail(connection, connection->spooling ? 503 : 408, now);
+}
+
+/* The deadline of a connection that waits for octets of a request. It reads first: if all threads were in the app, what
+ * the peer has sent in time may still be in the kernel. */
+static enum cuttle_step expire_input(struct cuttle_connection *connection, uint64_t now)
+{
+	bool queued = !cuttle_list_empty(&connection->work); /* it has a turn of its own, or waits for a Ruby parser */
+	bool unread = queued && !connection->spooling && !connection->core->foreign_parser;
+	uint8_t state = connection->state;
+	enum cuttle_step step = CUTTLE_STEP_WAIT;
+
+	if (!queued && !connection->spooling) {
+		connection->readable = true;
+		step = cuttle_connection_step(connection, now);
+		if (connection->state != state || step == CUTTLE_STEP_CLOSE)
+			return step;
+		unread = step != CUTTLE_STEP_WAIT;
+	}
+	if (input_is_late(connection, unread, now))
+		return end_late(connection, now);
+	if (step == CUTTLE_STEP_UNPARSED)
+		connection->late = true;
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LOOK, now);
+	return step;
+}
+
 enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, uint64_t now)
 {
 	cuttle_connection_clear_deadline(connection);
 	switch (connection->state) {
+	case CUTTLE_IDLE:
 	case CUTTLE_HEAD:
-		return cuttle_connection_fail(connection, 408, now);
 	case CUTTLE_BODY:
-		if (body_is_late(connection, now))
-			return cuttle_connection_fail(connection, connection->spooling ? 503 : 408, now);
-		break;
+		return expire_input(connection, now);
 	case CUTTLE_PARSING:
-		connection->late = connection->parsed_state == CUTTLE_HEAD || body_is_late(connection, now);
+		connection->late = true;
 		break;
 	case CUTTLE_READY:
 		return cuttle_connection_decline(connection, true, now);

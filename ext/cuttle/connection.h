@@ -163,7 +163,7 @@ struct cuttle_connection {
 	bool suspect;                    /* the peer may have gone: check before its request is taken */
 	bool eof;                        /* the peer's last octet was read */
 	bool broken;                     /* the descriptor failed, or the peer reads too slowly */
-	bool late;                       /* its deadline passed during PARSING */
+	bool late;                       /* its deadline passed before or during PARSING */
 	bool refused;                    /* an error was answered: further input is discarded */
 	bool spooling;                   /* too much of its body waits for the disk: it reads nothing */
 	bool told;                       /* its stuck request has been reported */
@@ -222,7 +222,7 @@ bool cuttle_connection_pack(const struct cuttle_connection *connection, struct c
 /* Does what it can without waiting: reads, parses, sends. Allowed in any state but READY and PARSING. */
 enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, uint64_t now);
 
-/* Handles a deadline that has passed. */
+/* Handles a deadline that has passed. Octets that came but were not read yet are read first, and count as in time. */
 enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, uint64_t now);
 
 /* Makes a READY connection TAKEN by the calling thread. */

@@ -350,7 +350,7 @@ void cuttle_connection_begin_parsing(struct cuttle_connection *connection)
 	connection->state = CUTTLE_PARSING;
 }
 
-/* Takes the connection back. Returns whether its deadline passed meanwhile. */
+/* Takes the connection back. Returns whether its deadline has passed, which counts if more octets are needed. */
 static bool end_parsing(struct cuttle_connection *connection)
 {
 	bool late = connection->late;
@@ -362,19 +362,25 @@ static bool end_parsing(struct cuttle_connection *connection)
 
 enum cuttle_step cuttle_connection_unsatisfied(struct cuttle_connection *connection, uint64_t now)
 {
-	return end_parsing(connection) ? cuttle_connection_fail(connection, 408, now) : hungry(connection, now);
+	bool late = end_parsing(connection);
+
+	return late && !connection->readable ? cuttle_connection_fail(connection, 408, now) : hungry(connection, now);
 }
 
 enum cuttle_step cuttle_connection_head_parsed(struct cuttle_connection *connection, uint32_t size, uint64_t now)
 {
-	return end_parsing(connection) ? cuttle_connection_fail(connection, 408, now) : end_head(connection, size, now);
+	end_parsing(connection);
+	return end_head(connection, size, now);
 }
 
 enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connection, uint32_t consumed,
 					       const char *data, size_t length, bool done, uint64_t now)
 {
-	int status = end_parsing(connection) ? 408 : keep_body(connection, data, length);
+	bool late = end_parsing(connection);
+	int status = keep_body(connection, data, length);
 
+	if (!status && late && !done && !connection->readable && cuttle_connection_body_is_slow(connection, now))
+		status = 408;
 	if (status)
 		return cuttle_connection_fail(connection, status, now);
 	cuttle_inbox_cut(connection->inbox, connection->exchange->head_size, consumed);

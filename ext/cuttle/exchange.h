@@ -35,7 +35,8 @@ struct cuttle_framing {
 	bool measured; /* with a known length */
 	bool encoded;  /* the app has put it in chunks itself, which are checked on their way */
 	bool encoding_complete;
-	bool bodiless; /* there is none, whatever the app gives */
+	bool bodiless;  /* there is none, whatever the app gives */
+	bool unbounded; /* until the connection's end */
 };
 
 struct cuttle_exchange {

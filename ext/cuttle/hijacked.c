@@ -135,15 +135,19 @@ static bool have_common(const char *one, size_t one_length, const char *other, s
 bool cuttle_hijacked_asks_for(const struct cuttle_exchange *exchange, const char *protocols, size_t length)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	bool upgrade = false, connection = false;
 
 	for (uint32_t index = 0; index < head->field_count; index++) {
 		const struct cuttle_field *field = &head->fields[index];
+		const char *name = cuttle_exchange_at(exchange, field->name);
+		const char *value = cuttle_exchange_at(exchange, field->value);
 
-		if (cuttle_same(cuttle_exchange_at(exchange, field->name), field->name.length, "upgrade") &&
-		    have_common(cuttle_exchange_at(exchange, field->value), field->value.length, protocols, length))
-			return true;
+		if (cuttle_same(name, field->name.length, "upgrade"))
+			upgrade = upgrade || have_common(value, field->value.length, protocols, length);
+		else if (cuttle_same(name, field->name.length, "connection"))
+			connection = connection || has_element(value, field->value.length, "upgrade");
 	}
-	return false;
+	return upgrade && connection;
 }
 
 bool cuttle_hijacked_asks_for_websocket(const struct cuttle_exchange *exchange)

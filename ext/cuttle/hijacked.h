@@ -42,7 +42,8 @@ struct cuttle_hijacked *cuttle_hijacked_open(void);
 void cuttle_hijacked_own(struct cuttle_hijacked *list);
 void cuttle_hijacked_disown(struct cuttle_hijacked *list);
 
-/* Whether a request's Upgrade names one of the protocols in a list, in any version (RFC 9110, 7.8). */
+/* Whether a request asks for one of the protocols in a list, in any version: by Upgrade, and by the option of
+ * Connection without which Upgrade may be meant for another recipient (RFC 9110, 7.8). */
 bool cuttle_hijacked_asks_for(const struct cuttle_exchange *exchange, const char *protocols, size_t length);
 
 /* Whether a request wants to become a WebSocket (RFC 6455, 4.2.1). */

@@ -47,11 +47,14 @@ static const char *const own_names[OWN] = {
 
 VALUE cuttle_env_empty;
 static VALUE own_keys[OWN];
-static VALUE server_name, server_port, http_host, slash, http_1_0, http_1_1, port_80;
+static VALUE server_name, server_port, http_host, slash, asterisk, http_1_0, http_1_1, port_80;
 
-static VALUE methods[10];
-static const char *const method_names[10] = {"GET",   "POST",    "PUT",   "DELETE", "HEAD",
-					     "PATCH", "OPTIONS", "TRACE", "LINK",   "UNLINK"};
+enum { OPTIONS = 6, METHODS = 10 };
+
+static VALUE methods[METHODS];
+static const char *const method_names[METHODS] = {
+	"GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", [OPTIONS] = "OPTIONS", "TRACE", "LINK", "UNLINK",
+};
 
 VALUE cuttle_env_interned(const char *text)
 {
@@ -178,6 +181,16 @@ static bool same_address(const struct cuttle_source *source, const struct cuttle
 	return !connection->trusted && cuttle_peer_same(&connection->client, &source->peer);
 }
 
+/* RFC 9110, 4.2.3: an empty path means "/". With OPTIONS and no query it means the server, as "*" does. */
+static VALUE path_info(const struct cuttle_exchange *exchange, VALUE method)
+{
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+
+	if (head->path.length)
+		return binary(exchange, head->path);
+	return rb_str_dup(method == methods[OPTIONS] && !head->has_query ? asterisk : slash);
+}
+
 /* Sets what belongs to this exchange alone, so that an app that keeps it gets nothing of the next one. The exchange
  * itself serves as rack.hijack, rack.early_hints and cuttle.ledger. usual: the env has entries for its fields. Inlined,
  * because each request runs it once. */
@@ -199,7 +212,7 @@ __attribute__((always_inline)) static inline void introduce(VALUE env, struct cu
 	if (usual && source->usual_start >= 0)
 		start = head->fields[source->usual_start].value;
 	own.values[METHOD] = method == methods[0] ? Qundef : method;
-	own.values[PATH] = head->path.length ? binary(exchange, head->path) : rb_str_dup(slash);
+	own.values[PATH] = path_info(exchange, method);
 	own.values[QUERY] = head->query.length ? binary(exchange, head->query) : Qundef;
 	own.values[URI] = binary(exchange, head->target);
 	own.values[PROTOCOL] = head->minor ? Qundef : http_1_0;
@@ -374,6 +387,7 @@ void Init_cuttle_env(void)
 	http_1_1 = cuttle_env_interned("HTTP/1.1");
 	port_80 = cuttle_env_interned("80");
 	slash = cuttle_env_interned("/");
+	asterisk = cuttle_env_interned("*");
 	cuttle_env_empty = cuttle_env_interned("");
 	Init_cuttle_env_fields();
 	Init_cuttle_env_input();

@@ -67,6 +67,7 @@ static bool frame(struct cuttle_held *held, struct cuttle_response_head *head, i
 	}
 	if (minor_version(held) == 0) {
 		exchange->keep_alive = false; /* the end of the connection is the end of the body */
+		framing->unbounded = true;
 		return true;
 	}
 	framing->chunked = true;

@@ -177,12 +177,15 @@ static enum cuttle_fault add_line(struct cuttle_response_head *head, const char 
 	return CUTTLE_NO_FAULT;
 }
 
+/* A value with newlines becomes several fields (Rack 2). Newlines at its end make none. */
 static enum cuttle_fault add_lines(struct cuttle_response_head *head, const char *name, size_t name_length,
 				   const char *at, size_t length)
 {
 	const char *end = at + length;
 
-	for (;;) {
+	while (end > at && end[-1] == '\n')
+		end--;
+	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		enum cuttle_fault fault;
 
@@ -190,10 +193,11 @@ static enum cuttle_fault add_lines(struct cuttle_response_head *head, const char
 		if (!cuttle_is_value(at, length))
 			return CUTTLE_FAULT_VALUE;
 		fault = add_line(head, name, name_length, at, length);
-		if (fault || !newline)
+		if (fault)
 			return fault;
-		at = newline + 1;
+		at += length + 1;
 	}
+	return CUTTLE_NO_FAULT;
 }
 
 enum cuttle_fault cuttle_response_head_field(struct cuttle_response_head *head, const char *name, size_t name_length,

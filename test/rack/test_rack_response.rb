@@ -106,6 +106,14 @@ class TestRackResponse < HttpCase
     assert_equal %w[a=1 b=2 c=3], answer.all("set-cookie")
   end
 
+  # As String#split does, which Rack 2 used.
+  def test_rack_2_newlines_at_the_end_make_no_field
+    app { [200, { "content-length" => "5\n", "location" => "/x\n\n", "x-a" => "\n", "x-b" => "1\n\n2" }, ["hello"]] }
+    response = answer
+    assert_equal [%w[5], %w[/x], [], ["1", "", "2"]],
+                 %w[content-length location x-a x-b].map { |name| response.all(name) }
+  end
+
   def test_what_is_for_the_server_is_not_sent
     app { [200, { "rack.private" => "x", "x-foo" => "bar" }, ["hello"]] }
     assert_empty answer.fields.select { |name, _| name.start_with?("rack.") }
@@ -577,6 +585,8 @@ class TestRackResponse < HttpCase
       assert_equal 500, switched(request("GET / HTTP/1.1", *asked), to), to.inspect
     end
     assert_equal 500, switched(request("GET / HTTP/1.1", "Connection: upgrade"), "x")
+    assert_equal 500, switched(request("GET / HTTP/1.1", "Upgrade: x"), "x")
+    assert_equal 500, switched(request("GET / HTTP/1.1", "Connection: close", "Upgrade: x"), "x")
     assert_equal 500, switched(request("GET / HTTP/1.1", "Upgrade:"), "")
     assert_equal 500, switched(request("GET / HTTP/1.0", *asked), "x")
     [%w[x], %w[X/2], %w[TLS/1.0 HTTP/1.1], ["y, x"]].each do |to|

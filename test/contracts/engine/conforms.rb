@@ -30,6 +30,14 @@ module EngineContract
       end
     end
 
+    # RFC 9110, 4.2.3: only with OPTIONS, and without a query, is an empty path not "/".
+    def test_a_target_without_a_path
+      { "OPTIONS http://a" => "OPTIONS *", "OPTIONS http://a/" => "hello", "OPTIONS http://a?x" => "hello",
+        "GET http://a" => "hello" }.each do |start, body|
+        assert_equal body, response("#{start} HTTP/1.1\r\nHost: a\r\n\r\n").body, start
+      end
+    end
+
     def test_streams_from_an_enumerator_a_callable_body_and_a_hijack
       assert_equal "y" * 10_000, response(get("/stream?10000")).body
       assert_equal "hello stream", response(get("/greet_stream")).body

@@ -19,6 +19,14 @@ module EngineContract
       assert_whole
     end
 
+    # RFC 9112, 8: without a length, only an error says that the response isn't whole.
+    def test_a_response_without_a_length_that_breaks_off_ends_with_an_error
+      error = assert_raises(WireClient::Truncated) do
+        open_client { |client| client.write("GET /break_off HTTP/1.0\r\n\r\n").to_end }
+      end
+      assert_predicate error, :reset?
+    end
+
     # This ended reactor, single and fibers.
     def test_survives_callbacks_that_raise_what_is_no_standard_error
       names = %w[NotImplementedError ScriptError Exception SystemStackError NoMemoryError]

@@ -55,7 +55,7 @@ module Cuttle
 
         def request(env, exchange, head, address)
           env["REQUEST_METHOD"] = -head.http_method
-          env["PATH_INFO"] = head.path.empty? ? +"/" : head.path
+          env["PATH_INFO"] = head.path.empty? ? without_path(head) : head.path
           env["QUERY_STRING"] = head.query.to_s
           env["REQUEST_URI"] = head.target
           env["SERVER_PROTOCOL"] = head.minor.zero? ? "HTTP/1.0" : "HTTP/1.1"
@@ -64,6 +64,11 @@ module Cuttle
           env["rack.early_hints"] = exchange if @early_hints
           env["rack.response_finished"] = []
           env["rack.after_reply"] = []
+        end
+
+        # RFC 9110, 4.2.3: an empty path means "/". With OPTIONS and no query it means the server, as "*" does.
+        def without_path(head)
+          head.http_method == "OPTIONS" && !head.query ? +"*" : +"/"
         end
 
         # Whether a trusted proxy says that the client speaks TLS with it.

@@ -163,6 +163,11 @@ module Cuttle
           @body = nil
         end
 
+        # Whether the end of the connection is the end of the response.
+        def unbounded?
+          @framing ? @framing.unbounded? : false
+        end
+
         # Ends the response, with +octets+ if there are more. The connection goes on to the next request, or closes if
         # the response is incomplete.
         def leave(complete, octets = nil)

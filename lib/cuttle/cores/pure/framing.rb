@@ -19,6 +19,9 @@ module Cuttle
         # The app has put the body in chunks itself.
         def encoded? = !@checker.nil?
 
+        # The end of the connection is the end of the body.
+        def unbounded? = !@bodiless && !@chunked && !encoded? && @left.nil?
+
         def chunk!
           @chunked = true
         end

@@ -92,11 +92,11 @@ module Cuttle
 
         private
 
-        # A value with newlines becomes several fields (Rack 2).
+        # A value with newlines becomes several fields (Rack 2). Newlines at its end make none.
         def field(name, value)
           raise InvalidResponse, "a header's name is no token: #{name.inspect}" unless NAME.match?(name.b)
 
-          lines = VALUE.match?(value) ? [value] : value.split("\n", -1)
+          lines = VALUE.match?(value) ? [value] : value.split("\n")
           lines.each do |line|
             unless VALUE.match?(line)
               raise InvalidResponse, "control character in the value of a header: #{name.inspect}"

@@ -125,13 +125,13 @@ module Cuttle
           drain(now)
         end
 
-        # Handles a deadline that has passed.
+        # Handles a deadline that has passed. Octets that came but were not read yet are read first, and count as in
+        # time.
         def expire(now)
           kind = @deadline_kind
           @deadline = nil
           case @state
-          when :head then refuse(408, now)
-          when :body then body_late?(now) ? refuse(408, now) : look_again(now)
+          when :idle, :head, :body then expire_input(now)
           when :taken then expire_taken(kind, now)
           when :drain then output_late?(now) ? :close : look_again(now)
           else :close
@@ -184,6 +184,7 @@ module Cuttle
         def close
           return if closed?
 
+          reset_if_cut
           @socket.close unless @socket.closed?
           dismantle
         rescue SystemCallError, IOError
@@ -237,6 +238,15 @@ module Cuttle
 
           @broken = true if output_late?(now)
           look_again(now)
+        end
+
+        # RFC 9112, 8: a response without a length seems complete, unless the connection ends with an error.
+        def reset_if_cut
+          return unless @exchange&.unbounded? && (@state == :taken || !@out.empty?)
+
+          @socket.setsockopt(Socket::SOL_SOCKET, Socket::SO_LINGER, [1, 0].pack("i2"))
+        rescue SystemCallError, IOError
+          nil # the peer or the app has ended it
         end
 
         def dismantle

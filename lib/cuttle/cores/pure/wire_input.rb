@@ -181,6 +181,17 @@ module Cuttle
           :complete
         end
 
+        # The deadline of a connection that waits for octets of a request. What the peer has sent in time may still be
+        # in the kernel.
+        def expire_input(now)
+          state = @state
+          result = step(now)
+          return result if @state != state || result == :close
+          return :close if state == :idle
+
+          state == :body && !body_late?(now) ? look_again(now) : refuse(408, now)
+        end
+
         def throw_away
           octets = @socket.read_nonblock(READ, exception: false)
           octets.nil? ? :close : :wait
