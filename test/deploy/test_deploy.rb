@@ -63,6 +63,13 @@ class TestDeploy < Minitest::Test
     texts.each { |path, text| assert_empty text.scan(/(?<![\w-])--([a-z][\w-]*)/).flatten - known, path }
   end
 
+  # systemd before 252 (Ubuntu 22.04 has 249) doesn't know --kill-whom. Later versions know both.
+  def test_a_signal_to_the_main_process
+    texts = FILES.map { |path| File.read(path) }.grep(/systemctl kill/)
+    assert_equal 1, texts.length
+    assert_match(/^ *systemctl kill --kill-who=main --signal=HUP cuttle.service$/, texts.first)
+  end
+
   # A shorter time would kill a server that still answers.
   def test_the_times_to_stop
     assert_operator kubernetes["terminationGracePeriodSeconds"], :>=, sleeping + stopping("kubernetes/deployment.yaml")
