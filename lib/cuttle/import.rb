@@ -51,11 +51,13 @@ module Cuttle
       @written = []
       @recorder = Recorder.new(path, @words)
       @recorder.run
-      @text = [*heading, *@recorder.calls.flat_map { |call| lines(call) }].map { |line| "#{line}\n" }.join
+      @text = [*heading, *unsaid, *calls.flat_map { |call| lines(call) }].map { |line| "#{line}\n" }.join
       @remarks.concat(strangers, readings)
     end
 
     private
+
+    def calls = @recorder.calls
 
     def words(server)
       name = SERVERS.fetch(server) { raise UsageError, "unknown server #{server}: #{SERVERS.keys.join(", ")}" }
@@ -75,12 +77,21 @@ module Cuttle
        *@recorder.readings.keys.map { |place| "#   #{@recorder.source(place)}" }]
     end
 
+    # Our lines for what the other server does without a word in its file.
+    def unsaid
+      lines = @words.unsaid(calls).map { |word, *arguments| line(word, arguments) }
+      lines.empty? ? [] : ["# What that server does, although its file does not say so:", *lines]
+    end
+
     # Our lines for one call; none if it has no equivalent.
     def lines(call)
-      lines = @words.translate(call, @recorder.calls).map { |word, *arguments| line(word, arguments, call) }
-      needs = call.block && lines.any? ? needs(call) : []
-      (hint = @words::HINTS[call.word]) && lines.any? && @remarks << Remark.new(call.place, "#{call.word}: #{hint}")
-      needs + lines
+      lines = @words.translate(call, calls).map { |word, *arguments| line(word, arguments, call.block) }
+      return [] if lines.empty?
+
+      lines = needs(call) + lines if call.block
+      hint = @words.hint(call, calls)
+      @remarks << Remark.new(call.place, "#{call.word}: #{hint}") if hint
+      lines
     rescue NoEqual => error
       @remarks << Remark.new(call.place, "#{call.word}: #{error.message}")
       []
@@ -95,9 +106,9 @@ module Cuttle
       new
     end
 
-    def line(word, arguments, call)
+    def line(word, arguments, block = nil)
       code = [word, arguments.map { |value| Import.literal(value) }.join(", ")].reject(&:empty?).join(" ")
-      call.block ? "#{code} #{call.block.text(@words::FOREIGN.first)}" : code
+      block ? "#{code} #{block.text(@words::FOREIGN.first)}" : code
     end
 
     def strangers

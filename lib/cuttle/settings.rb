@@ -4,11 +4,12 @@ module Cuttle
   # The options of the user, as one frozen value. Settings::TABLE lists the settings. The layers, from the weakest to
   # the strongest:
   #
-  #   :default < :environment < :file < :like < :flag
+  #   :default < :environment < :like of the file < :file < :like < :flag
   #
-  # +:environment+ are environment variables, +:file+ is the configuration file, +:like+ is the preset of --like,
-  # +:flag+ are options of the command line or of Cuttle::Server.new. Each value knows its layer, and its place there,
-  # so that a message can name the cause. To add a layer, add it to Settings.layers; no other code knows how many there
+  # +:environment+ are environment variables, +:file+ is the configuration file, +:like+ is the preset of --like or of
+  # the word like in the file, +:flag+ are options of the command line or of Cuttle::Server.new. A preset gives way to
+  # the values that stand beside it, among the flags or in the file. Each value knows its layer, and its place there, so
+  # that a message can name the cause. To add a layer, add it to Settings.layers; no other code knows how many there
   # are.
   class Settings
     autoload :Checks, "cuttle/settings/checks"
@@ -60,17 +61,20 @@ module Cuttle
 
       private
 
-      # Strongest first.
+      # Strongest first. A preset of the command line replaces that of the file.
       def layers(variables, configuration, flags)
-        flags = flags.compact.to_h { |name, value| [name, row(name).coerce(value)] }
+        given = flags.compact.to_h { |name, value| [name, row(name).coerce(value)] }
+        flag = Layer.new(:flag, given, given.to_h { |name, _| [name, row(name).flag] })
         file = Layer.new(:file, configuration&.values || {}, configuration&.places || {})
-        [Layer.new(:flag, flags, flags.to_h { |name, _| [name, row(name).flag] }),
-         preset(flags[:like] || file.values[:like]), file, environment(variables)]
+        presets = given[:like] ? [preset(flag), file] : [file, preset(file)]
+        [flag, *presets, environment(variables)].compact
       end
 
-      def preset(like)
-        place = "--like #{like}"
-        values = (like ? LIKES.fetch(like) : {}).to_h { |name, value| [name, row(name).coerce(value, "#{place}:")] }
+      # The preset that +layer+ names; nil if it names none.
+      def preset(layer)
+        like = layer.values[:like] or return
+        place = layer.origin == :flag ? "--like #{like}" : "#{layer.places[:like]}: like #{like}"
+        values = LIKES.fetch(like).to_h { |name, value| [name, row(name).coerce(value, "#{place}:")] }
         Layer.new(:like, values, values.transform_values { place })
       end
 
@@ -98,7 +102,8 @@ module Cuttle
       @origins.fetch(name)
     end
 
-    # Where in that layer: a flag, "--like puma", "config/cuttle.rb:3", a variable; nil for a default.
+    # Where in that layer: a flag, "--like puma", "config/cuttle.rb:3", "config/cuttle.rb:3: like puma", a variable; nil
+    # for a default.
     def place(name)
       @places[name]
     end

@@ -54,19 +54,36 @@ class TestConfiguration < Minitest::Test
     assert_equal [:file, "config/cuttle.rb:5"], [settings.origin(:port), settings.place(:port)]
   end
 
-  def test_flags_and_like_are_stronger_than_the_file_and_variables_weaker
+  def test_flags_are_stronger_than_the_file_and_variables_weaker
     text = "threads 4\nworkers 3\nlike 'unicorn'\nidle_timeout 9"
     variables = { "WEB_CONCURRENCY" => "7", "PORT" => "99" }
     settings = settings(text, variables, idle_timeout: 8)
-    assert_equal({ engine: [:like, "--like unicorn"], workers: [:like, "--like unicorn"],
+    assert_equal({ engine: [:like, "config/cuttle.rb:3: like unicorn"], workers: [:file, "config/cuttle.rb:2"],
                    idle_timeout: [:flag, "--idle-timeout"], port: [:environment, "PORT"],
                    like: [:file, "config/cuttle.rb:3"] },
                  %i[engine workers idle_timeout port like].to_h do |name|
                    [name, [settings.origin(name), settings.place(name)]]
                  end)
-    assert_equal [1, 8, 99], [settings.workers, settings.idle_timeout, settings.port]
+    assert_equal [3, 8, 99], [settings.workers, settings.idle_timeout, settings.port]
     assert_equal 2, settings(text, variables, workers: 2).workers
-    assert_equal "threads", settings("like 'unicorn'", {}, like: "webrick").engine
+  end
+
+  # An operator who gives a word beside it in the same file means that word.
+  def test_like_is_weaker_than_what_stands_beside_it
+    variables = { "WEB_CONCURRENCY" => "7" }
+    ["like 'unicorn'\nworkers 3", "workers 3\nlike 'unicorn'"].each do |text|
+      assert_equal [3, :file], [settings(text, variables).workers, settings(text, variables).origin(:workers)]
+    end
+    assert_equal 1, settings("like 'unicorn'", variables).workers
+    assert_equal ["hybrid", false], settings("like 'unicorn'\nengine 'hybrid'").to_h.values_at(:engine, :keep_alive)
+    assert_equal [1, :like], [settings("workers 3", {}, like: "unicorn").workers,
+                              settings("workers 3", {}, like: "unicorn").origin(:workers)]
+  end
+
+  def test_like_of_the_command_line_replaces_that_of_the_file
+    settings = settings("like 'unicorn'\nidle_timeout 9", {}, like: "webrick")
+    assert_equal ["threads", true, 30], settings.to_h.values_at(:engine, :keep_alive, :idle_timeout)
+    assert_equal [:default, "--like webrick"], [settings.origin(:workers), settings.place(:engine)]
   end
 
   def test_addresses

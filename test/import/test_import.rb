@@ -35,12 +35,11 @@ class TestImport < Minitest::Test
   def test_what_is_made_is_a_configuration_file_with_the_same_settings
     import = puma("threads 2, 4\nbind 'unix:///tmp/x'\nfirst_data_timeout 9\nforce_shutdown_after 8\n" \
                   "app do |env|\n  [200, {}, [env.fetch('PATH_INFO')]]\nend\n")
-    File.write("#{@directory}/cuttle.rb", import.text)
-    configuration = Cuttle::Configuration.read("#{@directory}/cuttle.rb")
-    settings = Cuttle::Settings.build(variables: {}, configuration: configuration)
+    made = settings(import)
     assert_equal [2..4, ["unix:///tmp/x"], 9, 8],
-                 [settings.threads, settings.binds, settings.request_timeout, settings.shutdown_timeout]
-    assert_equal [200, {}, ["/a"]], configuration.app.call("PATH_INFO" => "/a")
+                 [made.threads, made.binds, made.request_timeout, made.shutdown_timeout]
+    app = Cuttle::Configuration.read("#{@directory}/cuttle.rb").app
+    assert_equal [200, {}, ["/a"]], app.call("PATH_INFO" => "/a")
   end
 
   def test_remarks_name_the_line_and_the_reason_of_what_has_no_equal
@@ -48,9 +47,10 @@ class TestImport < Minitest::Test
                   "force_shutdown_after :forever\nworkers 2")
     assert_equal ["workers 2"], body(import)
     ["puma.rb:1: queue_requests: the event loop ", "puma.rb:3: ssl_bind: key_pem: write the key ",
-     "puma.rb:4: worker_check_interval: workers give ", "puma.rb:5: force_shutdown_after: a shutdown "]
+     "puma.rb:4: worker_check_interval: workers give ", "puma.rb:5: force_shutdown_after: a shutdown ",
+     "puma.rb:6: workers: the app is loaded before the fork"]
       .zip(remarks(import)) { |beginning, remark| assert_operator remark, :start_with?, beginning }
-    assert_equal 4, import.remarks.length
+    assert_equal 5, import.remarks.length
   end
 
   def test_sockets_and_output
@@ -129,7 +129,8 @@ class TestImport < Minitest::Test
     File.write(other, File.read(other).lines.first)
     import = puma(text)
     assert_equal ["workers 2", 'tag "x"', "threads 2", "port 1"], body(import)
-    assert_equal ["other.rb:1: depends on CUTTLE_NO_SUCH (not set)"], remarks(import)
+    assert_equal ["puma.rb:4: workers: #{Cuttle::Import::Puma::PRELOADS}",
+                  "other.rb:1: depends on CUTTLE_NO_SUCH (not set)"], remarks(import)
     assert_equal ["port 2"], body(puma("cluster { port 1 }\nsingle { port 2 }\nworkers 0")).drop(1)
   end
 
@@ -141,7 +142,7 @@ class TestImport < Minitest::Test
   end
 
   def test_values_that_are_objects
-    import = puma("app Object.new\ndirectory Pathname.new('/tmp')\ntag :x\nport 1..2")
+    import = puma("app Object.new\ndirectory Pathname.new('/tmp')\ntag :x\nport 1..2", wrong: true)
     assert_equal ['directory "/tmp"', "tag :x", "port (1..2)"], body(import)
     assert_equal "puma.rb:1: app: the value is an object; copy it by hand", remarks(import).first
   end
@@ -162,12 +163,43 @@ class TestImport < Minitest::Test
         exit!
       end
     RUBY
-    assert_equal ['like "unicorn"', "workers 4", "directory #{@directory.inspect}",
+    assert_equal ['like "unicorn"', "preload_app false", "workers 4", "directory #{@directory.inspect}",
                   'bind "unix:///run/x.sock?backlog=64&umask=0117"', 'bind "tcp://0.0.0.0:8080?reuse_port=true"',
-                  'bind "tcp://0.0.0.0:8081"', 'bind "tcp://127.0.0.1:8082"', "app_timeout 30",
+                  'bind "tcp://0.0.0.0:8081"', 'bind "tcp://127.0.0.1:8082"', "worker_timeout 30",
                   'redirect_stdout "log/out"', "redirect_append true",
                   "before_worker_boot do |server, worker|", "  exit!", "end"], body(import)
-    assert_equal %w[8 10], remarks(import).map { |text| text[/\d+/] }
+    assert_equal %w[7 8 10], remarks(import).map { |text| text[/\d+/] }
+  end
+
+  # What the file of another server means for the settings => that file.
+  UNICORNS = {
+    { engine: "single", workers: 4, keep_alive: false, worker_timeout: 30, preload: false } =>
+      "worker_processes 4\ntimeout 30",
+    { engine: "single", workers: 1, keep_alive: false, worker_timeout: 60, preload: false } => "listen 8080",
+    { engine: "single", workers: 2, keep_alive: false, worker_timeout: 60, preload: true } =>
+      "preload_app true\nworker_processes 2"
+  }.freeze
+  PUMAS = {
+    { engine: "hybrid", workers: 2, threads: 1..5, preload: true } => "threads 1, 5\nworkers 2",
+    { workers: 2, preload: false } => "workers 2\npreload_app! false",
+    { workers: 3, preload: false, prune_bundler: true } => "prune_bundler\nworkers 3",
+    { workers: 3, preload: true, prune_bundler: true } => "prune_bundler\nworkers 3\npreload_app!",
+    { workers: 3, preload: true, prune_bundler: false } => "prune_bundler false\nworkers 3"
+  }.freeze
+
+  def test_what_the_other_servers_do_without_a_word
+    { "unicorn.rb" => UNICORNS, "puma.rb" => PUMAS }.each do |name, files|
+      files.each { |meant, text| assert_equal meant, settings(import(name, text)).to_h.slice(*meant.keys), text }
+    end
+  end
+
+  def test_where_versions_of_puma_differ
+    preloads = /\Apuma.rb:1: workers: the app is loaded before the fork, .* add preload_app false\z/
+    ["workers 2", "workers 1", "workers :auto", "workers 2\nprune_bundler false"].each do |text|
+      assert_match preloads, remarks(puma(text)).join, text
+    end
+    ["workers 0", "workers 2\npreload_app!", "workers 2\npreload_app! false", "workers 2\nprune_bundler",
+     "threads 1"].each { |text| assert_empty remarks(puma(text)), text }
   end
 
   FAULTS = {
@@ -187,7 +219,8 @@ class TestImport < Minitest::Test
   def test_the_command_never_writes_over_a_file
     path = write("puma.rb", "workers 2\ndaemonize")
     out, err, status = command(path)
-    assert_equal [0, "cuttle: #{path}:2: daemonize: #{Cuttle::Import::Puma::WORDS.fetch("daemonize")}\n"], [status, err]
+    assert_equal [0, "cuttle: #{path}:1: workers: #{Cuttle::Import::Puma::PRELOADS}\n" \
+                     "cuttle: #{path}:2: daemonize: #{Cuttle::Import::Puma::WORDS.fetch("daemonize")}\n"], [status, err]
     assert_match(/^workers 2$/, out)
     made = "#{@directory}/cuttle.rb"
     assert_equal ["", 0], command(path, "-o", made).values_at(0, 2)
@@ -202,9 +235,16 @@ class TestImport < Minitest::Test
     "#{@directory}/#{name}".tap { |path| File.write(path, text) }
   end
 
-  def import(name, text) = Cuttle::Import.new(write(name, text))
+  # A server has to start with every file that is made, unless +wrong+ says that the other one has no valid value.
+  def import(name, text, wrong: false)
+    Cuttle::Import.new(write(name, text)).tap { |import| settings(import) unless wrong }
+  end
 
-  def puma(text) = import("puma.rb", text)
+  def puma(text, **options) = import("puma.rb", text, **options)
+
+  def settings(import)
+    Cuttle::Settings.build(variables: {}, configuration: Cuttle::Configuration.read(write("cuttle.rb", import.text)))
+  end
 
   # The lines that say something.
   def body(import) = import.text.lines.map(&:chomp).reject { |line| line.empty? || line.start_with?("#") }

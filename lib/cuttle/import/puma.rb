@@ -92,6 +92,8 @@ module Cuttle
       }.freeze
 
       IN_SUPERVISOR = "runs in the supervisor, which does not load the app (with workers 0 it is loaded)"
+      PRELOADS = "the app is loaded before the fork, as in Puma 7 with two workers or more; Puma 6, and Puma with " \
+                 "one worker, load it in each worker: for that, add preload_app false"
 
       # Word => what the user should check after its translation.
       HINTS = %w[before_restart on_restart after_booted on_booted after_stopped on_stopped].to_h do |word|
@@ -115,18 +117,39 @@ module Cuttle
           end
         end
 
+        # Our lines for what Puma does if its file doesn't say otherwise, and we don't: with prune_bundler it loads the
+        # app in each worker.
+        def unsaid(calls)
+          pruned = last(calls, "prune_bundler")&.then { |call| call.arguments.first != false }
+          pruned && !preload_said?(calls) ? [["preload_app", false]] : []
+        end
+
+        # What the user should check after the translation of +call+, one of +calls+; nil: nothing.
+        def hint(call, calls)
+          return HINTS[call.word] unless call.word == "workers"
+
+          PRELOADS unless count(calls) == "0" || preload_said?(calls) || unsaid(calls).any?
+        end
+
         # Whether these calls ask for workers.
         def workers?(calls)
-          count = calls.reverse.find { |call| call.word == "workers" }&.arguments&.first || ENV["WEB_CONCURRENCY"]
-          !["", "0"].include?(count.to_s)
+          !["", "0"].include?(count(calls) || ENV["WEB_CONCURRENCY"].to_s)
         end
 
         # The value of set_default_host.
         def host(calls)
-          calls.reverse.find { |call| call.word == "set_default_host" }&.arguments&.first
+          last(calls, "set_default_host")&.arguments&.first
         end
 
         private
+
+        # The call that counts where a word may be repeated.
+        def last(calls, word) = calls.reverse.find { |call| call.word == word }
+
+        # How many workers the file asks for, as text; nil: it does not say.
+        def count(calls) = last(calls, "workers")&.arguments&.first&.to_s
+
+        def preload_said?(calls) = calls.any? { |call| %w[preload_app preload_app!].include?(call.word) }
 
         def ours?(word)
           Configuration::Words.understands?(word)

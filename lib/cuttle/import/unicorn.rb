@@ -8,9 +8,9 @@ module Cuttle
 
       # As in Puma::WORDS.
       WORDS = {
-        "worker_processes" => ->(count) { [["like", "unicorn"], ["workers", count]] },
+        "worker_processes" => ->(count) { [["workers", count]] },
         "listen" => ->(address, options = {}) { [["bind", Unicorn.uri(address, options)]] },
-        "timeout" => ->(seconds) { [["app_timeout", seconds]] },
+        "timeout" => ->(seconds) { [["worker_timeout", seconds]] },
         "working_directory" => ->(path) { [["directory", path]] },
         "pid" => ->(path) { [["pidfile", path]] },
         "preload_app" => ->(on) { [["preload_app", on]] },
@@ -34,10 +34,25 @@ module Cuttle
 
       FOREIGN = %i[Unicorn].freeze
       RUN = {}.freeze
-      HINTS = { "before_exec" => "runs in the supervisor, which does not load the app" }.freeze
+
+      # As Puma's.
+      HINTS = {
+        "before_exec" => "runs in the supervisor, which does not load the app",
+        "timeout" => "worker_timeout ends a worker without a sign of life, not one with a slow request: limit " \
+                     "requests in the app, or take engine \"reactor\" and app_timeout"
+      }.freeze
 
       class << self
         def known?(word) = WORDS.key?(word) || HOOKS.key?(word)
+
+        # Our lines for what Unicorn does if its file doesn't say otherwise, and we don't.
+        def unsaid(calls)
+          preload = ["preload_app", false] if calls.none? { |call| call.word == "preload_app" }
+          [["like", "unicorn"], *[preload].compact]
+        end
+
+        # What the user should check after the translation of +call+; nil: nothing.
+        def hint(call, _calls) = HINTS[call.word]
 
         # Our lines for +call+. Raises NoEqual.
         def translate(call, _calls)
