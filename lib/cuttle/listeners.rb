@@ -54,6 +54,11 @@ module Cuttle
         uri.to_s.dup.freeze.tap { |text| kind(text).new(text) }
       end
 
+      # +uri+ with the path of a Unix socket made absolute; a relative one begins at +base+.
+      def absolute(uri, base = ".")
+        uri.sub(%r{\Aunix:(?://)?+([^?]+)}) { "unix://#{File.expand_path($1, base)}" }.freeze
+      end
+
       # Whether +uri+ says that a trusted peer's connection begins with a PROXY header; nil: it doesn't say.
       def proxy_protocol(uri)
         kind(uri).new(uri).proxy_protocol

@@ -113,6 +113,12 @@ module Cuttle
       @autos.include?(name)
     end
 
+    # Where relative paths begin: the directory to serve in, without links, as the server has it once it is there.
+    # Without that setting it is the working directory.
+    def base
+      directory ? File.realpath(directory) : "."
+    end
+
     # The traits of the selected engine.
     def traits
       Engines.traits(engine)

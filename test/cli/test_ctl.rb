@@ -247,6 +247,36 @@ class TestCtl < Minitest::Test
                  ctl("-F", "#{@directory}/cuttle.rb", "status")
   end
 
+  # The server is started in another directory, and so is the command.
+  def test_files_in_the_directory_to_serve_in
+    files = "pidfile 'pid'\nstate_path 'state'\ncontrol_url 'unix:c'\n"
+    { "directory '#{@directory}'\n#{files}" => [], files => ["--dir", @directory] }.each do |text, flags|
+      write("cuttle.rb", text)
+      serving_process("-C", "#{@directory}/cuttle.rb", *flags) do |process|
+        assert_equal [process.pid] * 2, [File.read(@pidfile).to_i, state["pid"].to_i]
+        assert_running("-F", "#{@directory}/cuttle.rb", *flags)
+        assert_equal "unix://#{@directory}/c", state["control_url"]
+        assert_equal 0, ctl("-F", "#{@directory}/cuttle.rb", *flags, "restart").last
+        eventually("the new program") { process.out.scan(ServingProcess::READY).length == 2 }
+        assert_running("-F", "#{@directory}/cuttle.rb", *flags)
+        assert process.stop.success?
+      end
+      assert_equal %w[config.ru cuttle.rb], Dir.children(@directory).sort
+    end
+  end
+
+  # Its own files are named as for the other commands.
+  def test_start_in_another_directory
+    write("cuttle.rb", "bind 'tcp://127.0.0.1:0'\ndirectory '#{ROOT}/examples'\nrackup 'hello.ru'\n")
+    command = ["#{ROOT}/exe/cuttle", "ctl", "-F", "cuttle.rb", "-P", "pid", "-S", "state", "-C", "unix:c", "start"]
+    process = ServingProcess.new(command, chdir: @directory)
+    process.wait_until_ready
+    assert_running("-S", @state)
+    assert_equal [process.pid, "unix://#{@directory}/c"], [File.read(@pidfile).to_i, state["control_url"]]
+  ensure
+    process&.finish
+  end
+
   def test_start
     write("cuttle.rb", "bind 'tcp://127.0.0.1:0'\nrackup '#{@directory}/config.ru'\n")
     command = ["#{ROOT}/exe/cuttle", "ctl", "-F", "#{@directory}/cuttle.rb", "-P", @pidfile, "-e", "test", "start"]

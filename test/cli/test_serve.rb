@@ -157,6 +157,14 @@ class TestServe < Minitest::Test
     end
   end
 
+  def test_a_directory_of_files_in_the_directory_to_serve_in
+    Dir.mkdir("#{@directory}/public")
+    File.write("#{@directory}/public/page.txt", "text")
+    serving_process("public", "--dir", @directory, forked: true) do |process|
+      assert_equal "text", get(process, "/page.txt").body
+    end
+  end
+
   def test_files_before_the_app
     path = rackup(HELLO)
     Dir.mkdir("#{@directory}/public")

@@ -202,6 +202,14 @@ class TestImport < Minitest::Test
      "threads 1"].each { |text| assert_empty remarks(puma(text)), text }
   end
 
+  # Puma enters its directory before it opens them.
+  def test_paths_below_the_directory
+    import = puma("directory #{@directory.inspect}\npidfile 'tmp/pid'\nstate_path 'state'\n" \
+                  "activate_control_app 'unix://c'")
+    assert_equal ["#{@directory}/tmp/pid", "#{@directory}/state", "unix://#{@directory}/c"],
+                 settings(import).to_h.values_at(:pidfile, :state_path, :control_url)
+  end
+
   FAULTS = {
     "workerz 2" => /\A.*puma.rb:1: undefined .*workerz/, "raise 'no'" => /\A.*puma.rb:1: no \(RuntimeError\)\z/,
     "first_data_timeout" => /\A.*puma.rb:1: first_data_timeout: wrong number of arguments/,

@@ -10,6 +10,7 @@ class TestControlSettings < Minitest::Test
     assert_equal "auto", settings(control_url: :auto).control_url
     assert_equal "unix:///a/b", settings(control_url: "unix:///a/b").control_url
     assert_equal "unix://#{Dir.pwd}/tmp/c", settings(control_url: "unix://tmp/c").control_url
+    assert_equal "unix://#{Dir.pwd}/c?umask=0117", settings(control_url: "unix:c?umask=0117").control_url
     assert_equal "tcp://[::1]:1", settings(control_url: "tcp://[::1]:1", control_token: "t").control_url
     assert_equal "--control-url x: give tcp://host:port or unix:///path, or auto", complaint(control_url: "x")
     assert_equal "--control-url unix://@x: everybody could connect: give unix:///path, or auto",

@@ -108,6 +108,35 @@ class TestSettings < Minitest::Test
     end
   end
 
+  # As the server finds them when it is there. A link may lead to another release later.
+  def test_paths_begin_at_the_directory_to_serve_in
+    Dir.mktmpdir do |directory|
+      top = File.realpath(directory)
+      FileUtils.mkdir_p(%w[spool public].map { |name| "#{top}/releases/1/#{name}" })
+      File.symlink("releases/1", "#{top}/current")
+      settings = build({}, directory: "#{top}/current", pidfile: "pid", state_path: "../state", path: "public",
+                           spool_directory: "spool", control_url: "unix:control?umask=0177")
+      assert_equal({ directory: "#{top}/current", pidfile: "#{top}/releases/1/pid", state_path: "#{top}/releases/state",
+                     spool_directory: "#{top}/releases/1/spool", docroot: "public", tag: "1",
+                     control_url: "unix://#{top}/releases/1/control?umask=0177" },
+                   settings.to_h.slice(:directory, :pidfile, :state_path, :spool_directory, :docroot, :tag,
+                                       :control_url))
+      assert_equal "/run/pid", build({}, directory: top, pidfile: "/run/pid").pidfile
+      Dir.chdir("#{top}/releases") do
+        assert_equal "#{top}/releases/1/pid", build({}, directory: "1", pidfile: "pid").pidfile
+      end
+      assert_raises(Cuttle::UsageError) { build({}, directory: top, spool_directory: "spool") }
+    end
+  end
+
+  def test_a_spool_of_a_file_has_its_line
+    configuration = Cuttle::Configuration.new
+    configuration.set(Cuttle::Settings.row(:spool_directory), "/nowhere", "config/cuttle.rb:2")
+    error = assert_raises(Cuttle::UsageError) { build({}, configuration: configuration) }
+    assert_equal "config/cuttle.rb:2: spool_directory /nowhere: give a directory that exists and that we may write to",
+                 error.message
+  end
+
   def test_queues_are_for_evented_engines
     Serving::ENGINES.each do |engine|
       { max_queue: 5, queue_timeout: 0.5 }.each do |name, value|

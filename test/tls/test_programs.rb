@@ -142,9 +142,20 @@ class TestTlsPrograms < TlsCase
     assert_refused(1, "/no/such.pem: there is no such file", "-b", "ssl://127.0.0.1:0?cert=/no/such.pem")
     assert_refused(2, "a control listener does not speak TLS", "--control-url", TlsFiles.uri)
     out = StringIO.new
-    status = Cuttle::CLI.new(out: out, err: out).run(["check", APP, "-b", "ssl://127.0.0.1:0?cert=/no/such.pem"])
-    assert_equal 1, status
+    assert_equal 1, check(APP, "-b", "ssl://127.0.0.1:0?cert=/no/such.pem", out: out)
     assert_includes out.string.lines.first, "/no/such.pem: there is no such file"
+  end
+
+  # The server finds the files in its own directory, and so does the check.
+  def test_a_check_of_certificates_in_the_directory_to_serve_in
+    Dir.mktmpdir("cuttle") do |directory|
+      identity = TlsFiles.identity
+      FileUtils.cp(identity.cert_path, "#{directory}/c.pem")
+      FileUtils.cp(identity.key_path, "#{directory}/k.pem")
+      uri = "ssl://127.0.0.1:0?cert=c.pem&key=k.pem"
+      assert_equal [1, 0], [check("-b", uri), check("-b", uri, "--dir", directory)]
+      Dir.chdir(directory) { assert_equal [0, 1], [check("-b", uri), check("-b", uri, "--dir", Serving::ROOT)] }
+    end
   end
 
   # A library that isn't there is as one that was not built.
@@ -184,6 +195,9 @@ class TestTlsPrograms < TlsCase
   end
 
   private
+
+  # The exit status of `cuttle check`.
+  def check(*arguments, out: StringIO.new) = Cuttle::CLI.new(out: out, err: out).run(["check", *arguments])
 
   # Until the socket of the server's one connection takes no more.
   def await_full(server)

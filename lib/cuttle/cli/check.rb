@@ -12,16 +12,24 @@ module Cuttle
       def command = "check"
 
       def start(settings, _configuration)
+        Dir.chdir(settings.base) { read_certificates(settings) }
+        list(settings)
+        0
+      end
+
+      def read_certificates(settings)
         settings.binds.filter_map { |uri| Listeners.tls(uri) }.each do |tls|
           library = Cores.tls(settings.core)
           tls.prepare(library) unless tls.bare?
         end
+      end
+
+      def list(settings)
         rows = Settings::TABLE.map do |row|
           [row.name.to_s, row.write(settings.public_send(row.name)), settings.place(row.name) || "default"]
         end
         widths = rows.transpose.map { |column| column.map(&:length).max }
         rows.each { |name, value, place| @out.puts "#{name.ljust(widths[0])}  #{value.ljust(widths[1])}  #{place}" }
-        0
       end
     end
   end

@@ -31,7 +31,7 @@ module Cuttle
 
       # The options that `start` passes on => their flags of `cuttle serve`.
       SERVE = { url: "--control-url", token: "--control-token", state: "--state", pidfile: "--pidfile",
-                config: "--config", environment: "--environment" }.freeze
+                config: "--config", environment: "--environment", directory: "--dir" }.freeze
 
       def initialize(out:, err:)
         @out = out
@@ -81,8 +81,18 @@ module Cuttle
       end
 
       def start
-        arguments = SERVE.filter_map { |name, flag| [flag, @running.given[name]] if @running.given[name] }.flatten
+        arguments = SERVE.filter_map { |name, flag| [flag, absolute(name)] if @running.given[name] }.flatten
         CLI.command("serve").new(out: @out, err: @err).run(arguments)
+      end
+
+      # The server would look for these files in its own directory.
+      def absolute(name)
+        value = @running.given[name]
+        case name
+        when :state, :pidfile then File.expand_path(value)
+        when :url then Listeners.absolute(value)
+        else value
+        end
       end
 
       def options

@@ -27,6 +27,7 @@ module Cuttle
         end
         options.on("-F", "--config FILE", "its configuration file") { |path| @given[:config] = path }
         options.on("-e", "--environment ENV", "its environment") { |name| @given[:environment] = name }
+        options.on("--dir DIR", "its directory, if its command line names one") { |path| @given[:directory] = path }
       end
 
       # A Control::Client, or a Control::ByPid; nil, with the reason in #missing, if the server doesn't run. Raises
@@ -55,7 +56,7 @@ module Cuttle
       end
 
       def configuration
-        flags = @given.slice(:config, :environment)
+        flags = @given.slice(:config, :environment, :directory)
         Settings.build(configuration: Configuration.of(flags), **flags)
       end
 

@@ -23,6 +23,7 @@ module Cuttle
           native_parser(settings)
           queue(settings)
           app(settings)
+          spool(settings)
           drain(settings)
           log(settings)
           control(settings)
@@ -170,6 +171,15 @@ module Cuttle
 
           raise UsageError, "engine #{settings.engine} leaves a connection to its thread, even if the app is " \
                             "stuck: leave out #{Settings.row(:app_timeout).flag}, or use #{engines(&:evented?)}"
+        end
+
+        def spool(settings)
+          path = settings.spool_directory
+          return if path.nil? || %i[directory? executable? writable?].all? { |test| File.public_send(test, path) }
+
+          word = ": spool_directory" if settings.origin(:spool_directory) == :file
+          raise UsageError, "#{settings.place(:spool_directory)}#{word} #{path}: give a directory that exists and " \
+                            "that we may write to"
         end
 
         def drain(settings)

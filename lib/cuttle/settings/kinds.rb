@@ -115,21 +115,20 @@ module Cuttle
         raise ArgumentError, "#{error.message}, or none"
       end
 
-      # A directory that exists, and that is writable if we are to write (+written+). Returns its absolute path, because
-      # an app may change the working directory.
-      def directory(value, written = true)
+      # The directory to serve in. Its path is absolute, and keeps its links. It is relative to the working directory;
+      # all other paths are relative to it.
+      def directory(value)
         path = File.expand_path(value.to_s)
-        usable = File.directory?(path) && File.executable?(path) && (!written || File.writable?(path))
-        raise ArgumentError, "give a directory that exists#{" and that we may write to" if written}" unless usable
+        raise ArgumentError, "give a directory that exists" unless File.directory?(path) && File.executable?(path)
 
         path.freeze
       end
 
-      # The path of a file that may not exist yet. It is absolute, because the server may change the directory.
-      def file(value)
+      # Something that may not exist yet.
+      def path(value)
         raise ArgumentError, "give a path" if value.to_s.empty?
 
-        File.expand_path(value.to_s).freeze
+        text(value)
       end
 
       # An Integer (0640), or its octal digits => four octal digits.
@@ -144,10 +143,9 @@ module Cuttle
       def control(value)
         return "auto" if value.to_s == "auto"
 
-        path, query = Listeners.check(value)[%r{\Aunix:(?://)?(.*)}m, 1]&.split("?", 2)
-        raise ArgumentError, "everybody could connect: give unix:///path" if path&.start_with?("@")
-
-        path ? ["unix://#{File.expand_path(path)}", query].compact.join("?").freeze : text(value)
+        Listeners.check(value).tap do |uri|
+          raise ArgumentError, "everybody could connect: give unix:///path" if uri.match?(%r{\Aunix:(?://)?@})
+        end
       rescue ArgumentError => error
         raise ArgumentError, "#{error.message.sub(", ssl://host:port", "")}, or auto" # it speaks no TLS
       end

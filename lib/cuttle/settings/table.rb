@@ -6,7 +6,7 @@ module Cuttle
     AUTO = -> { Engines::Auto.new(cores: Cluster::Cpus.count) }
     private_constant :AUTO
 
-    # Defaults that need more than an expression.
+    # Values that need more than an expression.
     module Defaults
       module_function
 
@@ -23,6 +23,14 @@ module Cuttle
       end
 
       def local?(settings) = %w[development test].include?(settings.environment)
+
+      # A path that is used before the server enters its directory, or after the app has left it.
+      def absolute(path, settings, _layer) = File.expand_path(path, settings.base).freeze
+
+      # Whether PATH is a directory of files.
+      def files?(settings)
+        settings.path && File.directory?(File.expand_path(settings.path, settings.base))
+      end
     end
     private_constant :Defaults
 
@@ -141,12 +149,13 @@ module Cuttle
         # Configuration.of has read it before there are settings.
         { name: :config, kind: :text, flags: ["-C", "--config FILE"], variables: %w[CUTTLE_CONFIG], words: [],
           help: "the configuration file, instead of config/cuttle.rb; - for none" },
-        { name: :directory, kind: [:directory, false], flags: ["--dir DIR"],
-          help: "the directory to serve in; PATH is relative to it" },
-        { name: :tag, kind: :text, flags: ["--tag NAME"], default: ->(_settings) { File.basename(Dir.pwd) },
+        { name: :directory, kind: :directory, flags: ["--dir DIR"],
+          help: "the directory to serve in; paths are relative to it" },
+        { name: :tag, kind: :text, flags: ["--tag NAME"],
+          default: ->(settings) { File.basename(File.expand_path(settings.base)) },
           tells: "the name of the directory", help: "a name that the titles of the processes show" },
         { name: :docroot, kind: :text, flags: ["--docroot DIR"],
-          default: ->(settings) { settings.path if settings.path && File.directory?(settings.path) },
+          default: ->(settings) { settings.path if Defaults.files?(settings) },
           help: "serve the files in DIR; the app gets the other requests" },
         { name: :environment, kind: :text, flags: ["-e", "--environment ENV"], default: "development",
           variables: %w[APP_ENV RACK_ENV RAILS_ENV],
@@ -204,8 +213,8 @@ module Cuttle
           help: "octets in a request's body; a larger one gets 413" },
         { name: :max_spool, kind: %i[optional size], flags: ["--max-spool SIZE"], default: "none", source: true,
           help: "octets on disk for all bodies and responses of a process" },
-        { name: :spool_directory, kind: :directory, flags: ["--spool-directory DIR"], source: true,
-          default: ->(_settings) {}, tells: "TMPDIR, or /tmp",
+        { name: :spool_directory, kind: :path, flags: ["--spool-directory DIR"], source: true,
+          joined: Defaults.method(:absolute), default: ->(_settings) {}, tells: "TMPDIR, or /tmp",
           help: "directory of unnamed files for large bodies and responses" },
         { name: :write_ahead, kind: %i[optional size], flags: ["--write-ahead SIZE"], default: "16M", source: true,
           help: "octets that a streamed response may be ahead of its client",
@@ -247,6 +256,7 @@ module Cuttle
 
       "Control" => [
         { name: :control_url, kind: :control, flags: ["--control-url URL"],
+          joined: ->(url, settings, _) { Listeners.absolute(url, settings.base) },
           help: "listen for commands and probes: tcp://host:port, unix:///path, or auto",
           readme: "listen for commands and probes: `tcp://host:port`, `unix:///path`, or `auto`, a Unix socket in " \
                   "`TMPDIR`" },
@@ -257,9 +267,9 @@ module Cuttle
           },
           help: "the secret that commands must present; for TCP, made if none is given",
           readme: "the secret that commands must present; for TCP, made if none is given; the state file has it" },
-        { name: :pidfile, kind: :file, flags: ["--pidfile FILE"],
+        { name: :pidfile, kind: :path, flags: ["--pidfile FILE"], joined: Defaults.method(:absolute),
           help: "write the process id to FILE; only one server at a time holds it" },
-        { name: :state_path, kind: :file, flags: ["-S", "--state FILE"],
+        { name: :state_path, kind: :path, flags: ["-S", "--state FILE"], joined: Defaults.method(:absolute),
           help: "write to FILE what cuttle ctl needs: process id, URL and token" },
         { name: :state_permission, kind: :permission, flags: ["--state-permission MODE"], default: "0600",
           help: "permissions of the state file" }
