@@ -89,7 +89,8 @@ module Cuttle
     end
 
     def run_process(process)
-      commands = Control::Commands.new(process, cluster: @settings.workers.positive?, files: redirection.any?)
+      commands = Control::Commands.new(process, cluster: @settings.workers.positive?, files: redirection.any?,
+                                                directory: @directory.name)
       bear { control(commands) } if @settings.control_url
       process.run do |workers|
         announce(workers || 0) unless @settings.quiet

@@ -53,7 +53,7 @@ module Cuttle
 
     # Called once in the supervisor, or in the only process, when the server is about to run, so also after a hot
     # restart. +process+ takes command(name), as the control listener does: "stop", "restart", "phased-restart", …
-    # It also has stats, and measures (Telemetry::Metrics).
+    # It also has stats, measures (Telemetry::Metrics), and directory, the name of the directory to serve in.
     def start(process); end
 
     private

@@ -125,6 +125,23 @@ class TestPlugins < Minitest::Test
     end
   end
 
+  # The file below the link, in a release that came after the start.
+  def test_tmp_restart_in_a_new_release
+    %w[one two].each do |name|
+      FileUtils.mkdir_p("#{@directory}/#{name}/tmp")
+      write("#{name}/config.ru", "run ->(_) { [200, {}, ['#{name}']] }")
+    end
+    File.symlink("one", "#{@directory}/current")
+    serve("plugin :tmp_restart\ndirectory '#{@directory}/current'", "-w", "1", forked: false) do |process|
+      assert_equal "one", get(process).body
+      File.unlink("#{@directory}/current")
+      File.symlink("two", "#{@directory}/current")
+      write("current/tmp/restart.txt", "")
+      eventually("the new release") { get(process)&.body == "two" }
+      assert process.stop.success?
+    end
+  end
+
   JOBS = <<~RUBY
     #!#{RbConfig.ruby} --disable=gems
     trap("TERM") { File.write("ended", "x"); exit }

@@ -16,7 +16,7 @@ class TestCommands < Minitest::Test
 
   # The control listener has two threads: one that reads the memory of many processes must not hold up the other.
   def test_a_question_while_memory_is_read_gets_the_reading_before
-    commands = Cuttle::Control::Commands.new(Server.new, cluster: true, files: false)
+    commands = Cuttle::Control::Commands.new(Server.new, cluster: true, files: false, directory: Dir.pwd)
     entered, go = Thread::Queue.new, Thread::Queue.new
     reading(->(_) { entered << (1) && go.pop }) do
       reader = Thread.new { commands.measures[:memory] }

@@ -15,11 +15,15 @@ module Cuttle
       # Seconds for which figures of memory are reused, because the system walks all pages of a process to compute them.
       MEMORY = 5
 
-      # +cluster+: whether the process has workers. +files+: whether its output goes to files.
-      def initialize(process, cluster:, files:)
+      # The name of the directory to serve in. If it is a link, it may lead to a newer release by now.
+      attr_reader :directory
+
+      # +cluster+: whether the process has workers. +files+: whether its output goes to files. +directory+: see there.
+      def initialize(process, cluster:, files:, directory:)
         @process = process
         @cluster = cluster
         @files = files
+        @directory = directory
         @lock = Mutex.new
       end
 

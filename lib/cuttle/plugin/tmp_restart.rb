@@ -2,7 +2,8 @@
 
 module Cuttle
   class Plugin
-    # Restarts the server when the file tmp/restart.txt is touched, as Passenger and Puma's plugin do.
+    # Restarts the server when the file tmp/restart.txt is touched, as Passenger and Puma's plugin do. If the directory
+    # is known by a link to the newest release, it is the file of that release.
     class TmpRestart < Plugin
       PATH = "tmp/restart.txt"
 
@@ -10,24 +11,48 @@ module Cuttle
       PERIOD = 1
 
       def start(process)
-        path = File.expand_path(PATH)
-        touched = time(path)
+        file = Touched.new(process.directory)
         in_background do
           loop do
             sleep PERIOD
-            before = touched
-            touched = time(path)
-            process.command("restart") if touched && touched != before
+            process.command("restart") if file.again?
           end
         end
       end
 
-      private
+      # The file, as it was at the last look.
+      class Touched
+        # Seconds by which the time of a file may be behind the clock: some file systems count in steps of two.
+        SLACK = 2
 
-      def time(path)
-        File.mtime(path)
-      rescue SystemCallError
-        nil
+        # +directory+ is the name of the directory to serve in, which may be a link that moves.
+        def initialize(directory)
+          @directory = directory
+          @seen = Time.now
+          look
+        end
+
+        # Whether the file was touched since the last look. The file of another release has another time in any case, so
+        # it counts only if that time is after the last look.
+        def again?
+          release, time, seen = @release, @time, @seen
+          look
+          return false if @time.nil? || @time == time
+
+          @release == release || @time > seen - SLACK
+        end
+
+        private
+
+        # While a link is replaced there may be none. Then what was seen stays.
+        def look
+          @release = File.realpath(@directory)
+          @seen = Time.now
+          @time = nil
+          @time = File.mtime("#{@release}/#{PATH}")
+        rescue SystemCallError
+          nil
+        end
       end
     end
   end

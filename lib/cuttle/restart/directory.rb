@@ -13,9 +13,12 @@ module Cuttle
       # The name of the directory that the program was started in. The words of its command line are relative to it.
       attr_reader :start
 
+      # The name of the directory to serve in.
+      attr_reader :name
+
       # +configured+: the directory to serve in, if it is not the one at the start.
       def initialize(configured = nil)
-        @start = name([configured, ENV.fetch("PWD", nil)].compact)
+        @start = name_of_present([configured, ENV.fetch("PWD", nil)].compact)
         @name = configured || @start
         @release = real
         @noted = %r{(\A|[:\s]|-r|-I)#{Regexp.escape(@release)}(?=[/:\s]|\z)}
@@ -39,7 +42,7 @@ module Cuttle
       private
 
       # systemd sets no PWD. Then only the setting knows the link.
-      def name(candidates)
+      def name_of_present(candidates)
         candidates.find { |candidate| File.identical?(candidate, ".") } || Dir.pwd
       end
 
