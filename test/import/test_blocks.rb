@@ -44,6 +44,8 @@ class TestImportedBlocks < Minitest::Test
       "before_fork(&-> { 1 })" => "its block is not in this file; copy it by hand",
       "before_fork { PumaWorkerKiller.start }" =>
         "its block uses PumaWorkerKiller, which Cuttle does not have; copy what you need by hand",
+      "before_fork do\n  class ::Puma::Server; end\nend" =>
+        "its block uses Puma, which Cuttle does not have; copy what you need by hand",
       "on_worker_boot(:a) { |_, data| data }" => "hooks don't pass data on; copy it by hand" }.each do |text, reason|
       import = puma(text)
       refute_match(/^[^#\n]/, import.text)

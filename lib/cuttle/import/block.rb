@@ -67,8 +67,12 @@ module Cuttle
 
       # The names in a piece of Ruby.
       class Names
+        # A :: behind one of these, or at the beginning, belongs to a name of the top level (::Puma).
+        STARTS = %i[on_sp on_nl on_ignored_nl on_lparen on_lbracket on_lbrace on_embexpr_beg on_comma on_op].freeze
+
         def initialize(text)
-          @tokens = Ripper.lex(text).reject { |_, kind,| %i[on_sp on_ignored_nl].include?(kind) }
+          tokens = [nil, *Ripper.lex(text)].each_cons(2).reject { |before, token| top?(before, token) }.map(&:last)
+          @tokens = tokens.reject { |_, kind,| %i[on_sp on_ignored_nl].include?(kind) }
         end
 
         # The names of local variables, and of methods without a receiver, as often as they occur.
@@ -76,6 +80,8 @@ module Cuttle
         def constants = pick(:on_const, %w[. &. ::]).uniq
 
         private
+
+        def top?(before, (_, _, text)) = text == "::" && (before.nil? || STARTS.include?(before[1]))
 
         def pick(kind, not_after)
           [nil, *@tokens].each_cons(2).filter_map do |before, (_, found, text)|
