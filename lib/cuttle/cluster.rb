@@ -225,13 +225,17 @@ module Cuttle
       @workers.kill
     end
 
-    # From now on new connections are refused. Otherwise they would wait for a worker that never comes.
+    # From now on new connections are refused. Otherwise they would wait for a worker that never comes. Whatever fails
+    # before, the workers stop.
     def stop_now
       @draining = nil
       @stopping = true
       Notify.stopping
       @hot_restart.abandon
       @cluster.listeners.close
+    rescue StandardError => error
+      @cluster.report.call("stop: #{Error.line(error)}")
+    ensure
       @workers.stop
       @refork.abandon
       @moulds.stop

@@ -96,7 +96,7 @@ module Cuttle
         self.bind = bind
         self.proxy_protocol = options[:proxy_protocol]
         socket.listen(options[:backlog]) unless activated
-        File.chmod(options[:mode], path) if options[:mode] && identity
+        Unix.permit(path, options[:mode]) if options[:mode] && identity
         self
       end
 
@@ -106,7 +106,7 @@ module Cuttle
       end
 
       # Removes the file of a Unix socket, if this process owns it, and forgets it: once the socket is closed, the file
-      # of a successor may get the same inode. So call this before anything closes the socket.
+      # of a successor may get the same inode. So call this before anything closes the socket. Raises nothing.
       def unlink
         Unix.remove(path, identity) if identity && Process.pid == @owner
         self.identity = nil
@@ -167,7 +167,8 @@ module Cuttle
       @listeners.map(&:uri)
     end
 
-    # Removes the files of Unix sockets, if this process owns them. A successor may then make its own.
+    # Removes the files of Unix sockets, if this process owns them. A successor may then make its own. A file that can't
+    # be removed is reported, and stays.
     def unlink
       @listeners.each(&:unlink)
     end

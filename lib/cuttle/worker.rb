@@ -116,7 +116,11 @@ module Cuttle
       status
     end
 
-    def status = @stuck ? STUCK : 0
+    def status
+      return STUCK if @stuck
+
+      @broken ? 1 : 0
+    end
 
     # Runs once, even if the time ends, or a second INT comes, while the hooks run.
     def part
@@ -158,11 +162,26 @@ module Cuttle
     def attend
       booted
       @pulse.beat until told_to_stop?
+      leave
+    rescue StandardError => error
+      leave_broken(error)
+    end
+
+    def leave
       @leaving = true
       @restart&.abandon unless restarting?
       Notify.stopping unless @parent || restarting?
       @drain.wait_for_balancers unless @parent || restarting?
       give_up(@drain.run(leave_backlog: leave_backlog?) || status)
+    end
+
+    # Nobody but this thread handles signals, so a process that it can't attend to must end.
+    def leave_broken(error)
+      @leaving = @broken = true
+      @report.call("this process ends: #{Error.line(error)}")
+      give_up(@drain.run(leave_backlog: leave_backlog?) || status)
+    rescue StandardError
+      give_up(1)
     end
 
     def booted

@@ -10,16 +10,27 @@ module Cuttle
       OPTIONS = %w[backlog umask mode proxy_protocol].freeze
 
       class << self
-        # Removes the file if it still has that +identity+.
+        # Removes the file if it still has that +identity+. If the system refuses that, one line says so. The next
+        # server replaces the file.
         def remove(path, identity)
           File.unlink(path) if identity(path) == identity
+        rescue SystemCallError => error
+          Cuttle.report("can't remove #{path}: #{error.class.new.message}")
+        end
+
+        # Gives the file that mode, unless it has it. If the system refuses that, as for a file that has another owner
+        # by now, one line says so, and the mode stays.
+        def permit(path, mode)
+          File.chmod(mode, path) unless File.stat(path).mode & 0o7777 == mode
+        rescue SystemCallError => error
+          Cuttle.report("can't give #{path} the mode #{mode.to_s(8)}: #{error.class.new.message}")
         end
 
         # Distinguishes our file from one that another server has since put in its place: device and inode. nil if there
         # is no file.
         def identity(path)
           File.stat(path).then { |stat| [stat.dev, stat.ino] }
-        rescue Errno::ENOENT
+        rescue Errno::ENOENT, Errno::ENOTDIR
           nil
         end
 
