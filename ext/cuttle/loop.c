@@ -62,6 +62,7 @@ static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 	}
 	if (when == CUTTLE_FORK_IN_CHILD) { /* only the forking thread exists here */
 		cuttle_stop_listening(loop->listeners, loop->listener_count);
+		loop->listener_count = 0; /* Ruby closes them, and the child may reuse their numbers before it forks */
 		loop->type->abandon(loop->backend);
 		cuttle_followers_return(loop);
 		cuttle_followers_reset(&loop->followers);

@@ -57,7 +57,7 @@ module Cuttle
       check_path
       @inherited_control = @inherited.part("control") if @settings.control_url
       @listeners = Listeners.open(@settings.binds, inherited: @inherited,
-                                                   activated: @settings.bind_to_activated_sockets)
+                                                   activated: @settings.bind_to_activated_sockets).guard
       Server.secure(@listeners, @settings)
     end
 

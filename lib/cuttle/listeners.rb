@@ -15,6 +15,7 @@ module Cuttle
   #   listeners = Listeners.open(uris, inherited: inherited)
   class Listeners
     autoload :Abstract, "cuttle/listeners/abstract"
+    autoload :Children, "cuttle/listeners/children"
     autoload :DevCertificate, "cuttle/listeners/dev_certificate"
     autoload :Inherited, "cuttle/listeners/inherited"
     autoload :Jvm, "cuttle/listeners/jvm" if RUBY_ENGINE == "jruby" # a ServerSocket, which others lack
@@ -176,16 +177,30 @@ module Cuttle
     # Stops listening in this process. Only the owner removes the file of a Unix socket.
     def close
       @listeners.each(&:close)
+      Children.forget(self)
     end
 
     # Closes the sockets of this process and leaves the files. For a child that must not keep the sockets.
     def close_copies
       sockets.each(&:close)
+      Children.forget(self)
     end
 
-    # The same sockets by other descriptors.
+    # The same sockets by other descriptors, which are guarded as these are.
     def copy
-      Listeners.new(@listeners.map { |one| Listener.new(one.socket.dup, *one.values.drop(1)) })
+      copy = Listeners.new(@listeners.map { |one| Listener.new(one.socket.dup, *one.values.drop(1)) })
+      Children.guarded?(self) ? copy.guard : copy
+    end
+
+    # From now on a child that the app forks closes its copies of these (Children). Returns self.
+    def guard
+      Children.guard(self)
+      self
+    end
+
+    # Calls the block, which forks a process that must keep these.
+    def pass_on(&block)
+      Children.pass_on(&block)
     end
 
     # These, and +others+ (Listeners) for another +purpose+ (a word), for a program that inherits both (Inherited#part).

@@ -14,6 +14,7 @@ class TestMoulds < Minitest::Test
   Membership = Struct.new(:settings, :handover, :said) do
     def keep(*) = nil
     def drop(_) = nil
+    def pass_on = yield
     def report = ->(line) { said << line }
   end
 

@@ -44,7 +44,7 @@ module Cuttle
       # Forks a worker that is a child of this process, for a supervisor that is the mould.
       def cast_here(index, place)
         @cluster.hooks.attempt(:before_worker_fork, index)
-        attempt(place) { tell_of(place, fork { become(index, place) }) }
+        attempt(place) { tell_of(place, @cluster.pass_on { fork { become(index, place) } }) }
         @cluster.hooks.attempt(:after_worker_fork, index)
       end
 
@@ -127,12 +127,12 @@ module Cuttle
 
       # Whether this process is the worker.
       def born?(place)
-        if (between = fork)
+        if (between = @cluster.pass_on { fork })
           Process.wait(between)
           return false
         end
 
-        pid = attempt(place) { fork || (return true) }
+        pid = attempt(place) { @cluster.pass_on { fork } || (return true) }
         tell_of(place, pid) if pid
         exit!(0)
       end

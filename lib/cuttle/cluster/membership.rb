@@ -49,6 +49,12 @@ module Cuttle
         trap("CHLD", "DEFAULT")
       end
 
+      # Calls the block, which forks another process of the cluster. That process keeps the listeners; a child that the
+      # app forks doesn't.
+      def pass_on(&block)
+        @listeners.pass_on(&block)
+      end
+
       # Calls the block in a mould or a worker. If the supervisor dies during the block, the process ends at once. It is
       # for work that may take long or never end, while no other thread watches the lifeline.
       def with_supervisor

@@ -140,7 +140,8 @@ module Cuttle
       def cast(directory = @current&.directory)
         return Inline.new(@forge) unless Cores.fetch(@cluster.settings.core).adopt_orphans
 
-        mould = Mould.new(@phase, directory: directory).start { |commands| @forge.live(commands, directory) }
+        mould = Mould.new(@phase, directory: directory)
+        @cluster.pass_on { mould.start { |commands| @forge.live(commands, directory) } }
         @cluster.keep(mould)
         mould
       end
