@@ -71,6 +71,7 @@ module Cuttle
   autoload :Engines, "cuttle/engines"
   autoload :Http, "cuttle/http"
   autoload :Rack, "cuttle/rack"
+  autoload :Turns, "cuttle/turns"
   autoload :Warmup, "cuttle/warmup"
   autoload :Report, "cuttle/report"
   autoload :Cores, "cuttle/cores"

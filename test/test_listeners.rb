@@ -4,6 +4,8 @@ require "test_helper"
 require "tmpdir"
 
 class TestListeners < Minitest::Test
+  include Eventually
+
   def test_a_free_port_is_chosen_and_named
     open("tcp://127.0.0.1:0") do |listeners|
       assert_equal ["http://127.0.0.1:#{listeners.port}"], listeners.uris
@@ -89,6 +91,48 @@ class TestListeners < Minitest::Test
         assert_refused "unix://#{path}", "another process listens there"
         UNIXSocket.new(path).close
       end
+    end
+  end
+
+  # A connect(2) that waits would wait for that server.
+  def test_nor_is_one_whose_server_hangs_with_a_full_backlog
+    in_directory do |path|
+      hanging(path) do
+        thread = Thread.new { assert_refused "unix://#{path}", "another process listens there" }
+        eventually("the refusal") { !thread.alive? }
+        thread.value
+      ensure
+        thread&.kill
+      end
+    end
+  end
+
+  def test_another_users_socket_is_left_alone
+    in_directory do |path|
+      open("unix://#{path}") do
+        File.chmod(0, path)
+        File.chmod(0o777, File.dirname(path))
+        reason = "another user's socket is there, to which this user may not connect"
+        assert_equal "can't listen on unix://#{path}: #{reason}", as_somebody { refusal("unix://#{path}").message }
+        assert_path_exists path
+      end
+    end
+  end
+
+  # Between bind(2) and listen(2) a new socket looks like one that a dead server left.
+  def test_servers_that_start_at_once_take_turns
+    in_directory do |path|
+      alone = nil
+      bind = Class.new(Cuttle::Listeners::Unix) do
+        define_method(:bind) do
+          alone = File.open(File.dirname(path)) { |directory| !directory.flock(File::LOCK_EX | File::LOCK_NB) }
+          super()
+        end
+      end.new("unix://#{path}")
+      bind.open
+      assert alone
+    ensure
+      bind&.listeners&.each(&:close)
     end
   end
 
@@ -259,7 +303,42 @@ class TestListeners < Minitest::Test
   end
 
   def assert_refused(uri, reason)
-    error = assert_raises(Cuttle::Error) { Cuttle::Listeners.open([uri]) }
-    assert_equal "can't listen on #{uri}: #{reason}", error.message
+    assert_equal "can't listen on #{uri}: #{reason}", refusal(uri).message
+  end
+
+  def refusal(uri)
+    assert_raises(Cuttle::Error) { Cuttle::Listeners.open([uri]) }
+  end
+
+  # Yields while a server at +path+ accepts nothing, and its backlog is full.
+  def hanging(path)
+    server = UNIXServer.new(path)
+    server.listen(0)
+    clients = []
+    loop do
+      clients << Socket.new(:UNIX, :STREAM)
+      clients.last.connect_nonblock(Socket.sockaddr_un(path))
+    rescue Errno::EAGAIN
+      break
+    end
+    yield
+  ensure
+    [server, *clients].compact.each(&:close)
+  end
+
+  # The String that the block returns in a child without root's rights, which pass every check of permissions.
+  def as_somebody
+    reader, writer = IO.pipe
+    pid = fork do
+      Process::Sys.setuid(65_534) if Process.uid.zero?
+      writer.write(yield)
+    ensure
+      exit!(0)
+    end
+    writer.close
+    reader.read
+  ensure
+    reader.close
+    Process.wait(pid)
   end
 end

@@ -24,7 +24,7 @@ class TestImports < Minitest::Test
     "control" => %w[Control], "pid_file" => %w[PidFile], "stats" => %w[Stats],
     "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
     "worker" => %w[Worker], "notify" => %w[Notify], "warmup" => %w[Warmup],
-    "redirection" => %w[Redirection],
+    "redirection" => %w[Redirection], "turns" => %w[Turns],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "report" => %w[Report], "load" => %w[Load],
     "lab" => %w[Lab], "studies" => %w[Studies], "tuner" => %w[Tuner]
   }.freeze
@@ -37,7 +37,7 @@ class TestImports < Minitest::Test
     "http" => %w[core], # the native parser
     "static" => %w[core],
     "telemetry" => %w[ledger],
-    "listeners" => [],
+    "listeners" => %w[turns],
     "catalogue" => [],
     "signals" => [],
     "notify" => [],
@@ -74,7 +74,8 @@ class TestImports < Minitest::Test
                    memory],
     "worker" => %w[signals notify backtraces stats ledger warmup],
     "stats" => [],
-    "pid_file" => [],
+    "pid_file" => %w[turns],
+    "turns" => [],
     "control" => %w[settings listeners server signals stats telemetry ledger], # it is a server, whose app is its own
     "cluster" => %w[control_groups cores engines memory server worker signals notify backtraces stats ledger warmup],
     "launcher" => %w[engines hooks database_pools restart redirection settings listeners cores rack server worker

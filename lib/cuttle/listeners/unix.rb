@@ -97,7 +97,12 @@ module Cuttle
         File.umask(before) if before
       end
 
+      # In turn with other servers: between bind(2) and listen(2) a new socket looks dead.
       def claim
+        Turns.take(File.dirname(path)) { bind_or_replace }
+      end
+
+      def bind_or_replace
         bind
       rescue Errno::EADDRINUSE
         raise unless stale?
@@ -118,7 +123,8 @@ module Cuttle
         raise kind.find { |one| one.new.message == error.message } || error
       end
 
-      # A socket whose server is dead refuses connections.
+      # A socket whose server is dead refuses connections. One whose backlog is full doesn't, and Ruby does not wait
+      # for room there.
       def stale?
         return false unless File.socket?(path)
 
@@ -126,12 +132,15 @@ module Cuttle
         false
       rescue Errno::ECONNREFUSED
         true
+      rescue Errno::EACCES
+        @forbidden = true
+        false
       end
 
       def reason(error)
         case error
         when Errno::EADDRINUSE then taken
-        when Errno::EACCES, Errno::EROFS then "this user may not make the file"
+        when Errno::EACCES, Errno::EPERM, Errno::EROFS then "this user may not make the file"
         when Errno::ENOENT, Errno::ENOTDIR then "its directory does not exist"
         when ArgumentError then "the path is too long for a socket"
         else error.message
@@ -139,6 +148,8 @@ module Cuttle
       end
 
       def taken
+        return "another user's socket is there, to which this user may not connect" if @forbidden
+
         File.socket?(path) ? "another process listens there" : "the file exists and is not a socket"
       end
     end

@@ -9,14 +9,9 @@ module Cuttle
     # has given to another process since is not taken for the server's.
     #
     # A lock is inherited by forked children. Therefore a file is live only if it is locked, and the process that it
-    # names lives. Those who write or remove files of one directory take turns (a lock on the directory).
+    # names lives. Where a file system has no locks, only the pid tells. Processes that write or remove files of one
+    # directory take turns (Turns).
     class Held
-      # What the system says where a file system has no locks. Then only the pid tells.
-      NO_LOCKS = [Errno::ENOLCK, Errno::EOPNOTSUPP, Errno::EINVAL, Errno::ENOSYS].freeze
-
-      # Seconds that a turn may take. A claim takes no time, but some programs lock a directory for other purposes.
-      PATIENCE = 0.5
-
       class << self
         # The pid of the process that holds the file at +path+, or nil. Raises Error if the file can't be read.
         def owner(path)
@@ -50,9 +45,7 @@ module Cuttle
 
         # Readers lock for a moment, and don't disturb each other.
         def locked?(file)
-          !file.flock(File::LOCK_SH | File::LOCK_NB)
-        rescue *NO_LOCKS
-          true
+          Turns.lock(file, File::LOCK_SH) != 0
         end
       end
 
@@ -79,7 +72,7 @@ module Cuttle
 
       # Takes the file, or replaces its content. Raises Error if another process holds it, or if it can't be written.
       def write(text)
-        in_turn do
+        Turns.take(File.dirname(@path)) do
           refuse
           replace(text)
         end
@@ -91,7 +84,7 @@ module Cuttle
       def release
         return close unless @owner == Process.pid
 
-        in_turn { File.unlink(@path) if ours? && pid == @owner }
+        Turns.take(File.dirname(@path)) { File.unlink(@path) if ours? && pid == @owner }
       rescue SystemCallError
         nil # it is gone, or its directory is
       ensure
@@ -144,35 +137,7 @@ module Cuttle
         file.chmod(@mode) unless @mode == 0o666 # else the umask counts
         file.write(text)
         file.flush
-        lock(file, File::LOCK_EX)
-      end
-
-      # Returns false if another process has that lock; nil where there are no locks.
-      def lock(file, kind)
-        file.flock(kind | File::LOCK_NB)
-      rescue *NO_LOCKS
-        nil
-      end
-
-      def in_turn
-        directory = open_directory
-        wait_for(directory) if directory
-        yield
-      ensure
-        directory&.close
-      end
-
-      # nil where a directory can't be opened (JRuby, no permission). Then two servers that start at the same moment may
-      # both believe that a stale file is theirs.
-      def open_directory
-        File.open(File.dirname(@path))
-      rescue SystemCallError, IOError
-        nil
-      end
-
-      def wait_for(directory)
-        deadline = Cuttle.now + PATIENCE
-        sleep 0.01 while lock(directory, File::LOCK_EX) == false && Cuttle.now < deadline
+        Turns.lock(file, File::LOCK_EX)
       end
 
       def reason(error)
