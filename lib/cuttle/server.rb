@@ -223,8 +223,8 @@ module Cuttle
       @threads = auto if settings.threads.is_a?(Engines::Auto)
       @source = source(model)
       @source.leave_garbage if !@collects && @source.respond_to?(:leave_garbage)
-      service = recipe.tap(&:preload) # because a process without free descriptors can't load a file
-      @engine = model.new(source: @source, service: settings.traits.ractors? ? service : service.build,
+      @recipe = recipe.tap(&:preload) # because a process without free descriptors can't load a file
+      @engine = model.new(source: @source, service: settings.traits.ractors? ? @recipe : @recipe.build,
                           **for_engine)
       @engine.stop(**@stop) if @stop # #stop_soon came before there was an engine
     end
@@ -237,6 +237,7 @@ module Cuttle
       @serving = false
       watchdog&.stop
       @listeners.close unless @given
+      @recipe.flush
     end
 
     def watch

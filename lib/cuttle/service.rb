@@ -14,8 +14,14 @@ module Cuttle
 
       # Loads all code that a service may use.
       def preload
-        [Telemetry::AccessLog, Telemetry::LogFormat, Telemetry::Output, Static, Rack::Adapter, Rack::Completion,
-         Rack::ContentTypes, Rack::Input, Rack::RactorCheck, Rack::Reply, Rack::Stream].each(&:name)
+        [Telemetry::AccessLog, Telemetry::LogFormat, Telemetry::Outlet, Telemetry::Output, Static, Rack::Adapter,
+         Rack::Completion, Rack::ContentTypes, Rack::Input, Rack::RactorCheck, Rack::Reply, Rack::Stream].each(&:name)
+      end
+
+      # Gives the lines of the log that still wait for its reader a moment to be written. Call it in the process (the
+      # ractor) that served, at the end.
+      def flush
+        Telemetry::Output.flush if log
       end
 
       # A recipe that ractors may share, once the app has shown that it runs in one. Raises UsageError.

@@ -6,6 +6,7 @@ module Cuttle
     autoload :AccessLog, "cuttle/telemetry/access_log"
     autoload :LogFormat, "cuttle/telemetry/log_format"
     autoload :Metrics, "cuttle/telemetry/metrics"
+    autoload :Outlet, "cuttle/telemetry/outlet"
     autoload :Output, "cuttle/telemetry/output"
     autoload :Prometheus, "cuttle/telemetry/prometheus"
     autoload :Reporter, "cuttle/telemetry/reporter"

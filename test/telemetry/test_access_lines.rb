@@ -26,7 +26,34 @@ class TestAccessLines < Minitest::Test
     end
   end
 
+  # They waited in memory, and were lost.
+  def test_lines_that_wait_for_their_reader_when_the_server_stops
+    reader, writer = IO.pipe
+    waits, tell = IO.pipe
+    pid = fork { stop_before_the_reader_reads(writer, tell) }
+    [writer, tell].each(&:close)
+    assert_equal ".", waits.read(1)
+    assert_equal (0..39).to_a, reader.read.scan(%r{"GET /(\d+)/x}).flatten.map(&:to_i)
+  ensure
+    [reader, waits].each(&:close)
+    Process.wait(pid)
+  end
+
   private
+
+  # In a child: a server writes more lines than a pipe takes, and stops. It waits longer than others do, and says so.
+  def stop_before_the_reader_reads(writer, tell)
+    $stdout.reopen(writer)
+    writer.close
+    Cuttle::Telemetry::Output.singleton_class.prepend(Module.new do
+      define_method(:flush) { |*| tell.write(".") && super(PATIENCE) }
+    end)
+    serving(->(_env) { [200, {}, []] }, log_requests: true) do |server|
+      40.times { |number| get(server, "/#{number}/#{"x" * 3000}") }
+    end
+  ensure
+    exit!(0)
+  end
 
   def assert_lines(lines)
     counts = lines.map { |line| line[LINE, 1] || flunk(line) }.tally

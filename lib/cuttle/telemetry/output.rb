@@ -3,18 +3,32 @@
 module Cuttle
   module Telemetry
     # Writes lines to an IO and never waits for its reader. The thread that has a line writes it at once. While the
-    # reader is slow, lines wait in memory, up to BOUND octets, and a thread of its own writes them; further lines are
-    # dropped, and their number is written once there is room. Any thread, and any process after a fork, may write.
+    # reader is slow, lines wait in memory, up to BOUND octets, and a thread of its own (Writer) writes them; further
+    # lines are dropped, and their number is written once there is room. Any thread, and any process after a fork, may
+    # write.
     #
     # A line of at most PIPE_BUF octets (4,096 on Linux) is one write(2), which a pipe takes whole, so that lines of
     # several processes never mix.
     class Output
       BOUND = 1 << 20
 
-      # +io+ is neither changed nor closed, because other processes may share its file description, and an O_NONBLOCK
-      # would affect them.
+      # Seconds that #flush waits for a reader.
+      PATIENCE = 1
+
+      # The thread that writes the lines that wait. It ends when there are none.
+      class Writer < Thread
+      end
+
+      # Waits, for +seconds+ at most, until the lines are written that wait in this process (in a ractor: in that
+      # ractor). Call it before the process ends.
+      def self.flush(seconds = PATIENCE)
+        deadline = Cuttle.now + seconds
+        Thread.list.grep(Writer).each { |writer| writer.join([deadline - Cuttle.now, 0].max) }
+      end
+
+      # +io+ is neither changed nor closed (Outlet).
       def initialize(io)
-        @io = separate(io)
+        @outlet = Outlet.of(io)
         @lock = Mutex.new
         reset
       end
@@ -43,37 +57,14 @@ module Cuttle
         @octets = @dropped = 0
       end
 
-      # A file description of our own, where the system gives one for that kind of file. A regular file never waits for
-      # a reader: there it is the same descriptor, and follows a Redirection. (Ruby never closes the first three.)
-      def separate(io)
-        return io unless io.respond_to?(:fileno) && io.fileno
-        return io.fileno <= 2 ? same(io) : io.dup if io.stat.file?
-        return io.dup if RUBY_ENGINE == "jruby" # whose descriptors are its own
-
-        File.open("/proc/self/fd/#{io.fileno}", File::WRONLY | File::APPEND | File::NONBLOCK | File::NOCTTY)
-      rescue SystemCallError
-        io.dup # such as a socket: its writer waits
-      end
-
-      # The descriptor of +io+, without its buffer.
-      def same(io)
-        RUBY_ENGINE == "jruby" ? io : IO.for_fd(io.fileno, "a", autoclose: false)
-      end
-
       # Writes +text+ as far as it is taken. Returns what is left; nil if nothing is, or nobody reads any more.
       def pass_on(text)
-        written = nonblock? ? @io.write_nonblock(text, exception: false) : @io.syswrite(text)
-        return text if written == :wait_writable
+        written = @outlet.write(text)
+        return if written == text.bytesize
 
-        rest = text.byteslice(written..)
-        rest unless rest.empty?
+        written == :wait_writable ? text : text.byteslice(written..)
       rescue SystemCallError, IOError
         nil
-      end
-
-      def nonblock?
-        @nonblock = @io.is_a?(File) && !@io.stat.file? if @nonblock.nil?
-        @nonblock
       end
 
       def keep(text)
@@ -81,7 +72,7 @@ module Cuttle
           @dropped += 1
         else
           @writer = Process.pid
-          Thread.new { drain }.name = "cuttle log" if @waiting.empty?
+          Writer.new { drain }.name = "cuttle log" if @waiting.empty?
           @waiting << text
           @octets += text.bytesize
         end
@@ -92,7 +83,7 @@ module Cuttle
       # Writes the waiting lines, then ends.
       def drain
         Thread.current.name = "cuttle log"
-        @io.wait_writable until @lock.synchronize { next_written? }
+        @outlet.wait until @lock.synchronize { next_written? }
       rescue IOError, SystemCallError
         @lock.synchronize { reset }
       end

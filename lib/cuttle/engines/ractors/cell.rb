@@ -44,6 +44,7 @@ module Cuttle
           engine&.stop # an app that ends this thread ends the ractor, once the others have answered
           attendant&.kill
           watchdog&.stop
+          @service.flush
         end
 
         private
