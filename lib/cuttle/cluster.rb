@@ -90,7 +90,7 @@ module Cuttle
 
     # Whether the wanted number of workers accepts connections and will continue to. A restart does not change that.
     def ready?
-      !@stopping && !@draining && (@complete ? @workers.whole? : @workers.serving.length >= @least)
+      !leaving? && (@complete ? @workers.whole? : @workers.serving.length >= @least)
     end
 
     # What a signal does. Any thread may call it.
@@ -101,6 +101,9 @@ module Cuttle
     end
 
     private
+
+    # Whether it has been told to stop.
+    def leaving? = @stopping || @draining
 
     def over?
       (@stopping && @workers.empty? || @moulds.failed?) && @moulds.empty?
@@ -116,7 +119,7 @@ module Cuttle
       @workers.tend(now)
       @moulds.tend(now)
       @strangers.tend(now)
-      replace(now) unless @stopping || @draining
+      replace(now) unless leaving?
       proceed(now)
     end
 
@@ -198,11 +201,14 @@ module Cuttle
       @cluster.hooks.attempt(:after_booted)
     end
 
-    # The last worker stays. A worker and its replacement count as one, and both stay.
+    # The last worker stays. A worker and its replacement count as one, and both stay. A worker that boots goes first:
+    # the others may be the only ones that serve.
     def remove
       reliefs = [@moulds.relief, @wear.relief, @refork.relief].compact
       alone = @workers.staying - reliefs.flat_map(&:pair)
-      @workers.retire(alone.last) if alone.any? && alone.length + reliefs.length > 1
+      return unless alone.any? && alone.length + reliefs.length > 1
+
+      @workers.retire(alone.reject(&:ready?).last || alone.last)
     end
 
     def reopen
@@ -213,7 +219,7 @@ module Cuttle
 
     # --drain-delay: readiness ends at once, and balancers have the delay to notice.
     def stop(signal)
-      return halt if (@stopping || @draining) && signal == "INT"
+      return halt if leaving? && signal == "INT"
       return stop_now unless @settings.drain_delay
 
       @draining ||= Cuttle.now + @settings.drain_delay unless @stopping
@@ -245,18 +251,20 @@ module Cuttle
 
     # New code in a new mould: no worker of the old code is to become one.
     def renew
+      return if leaving?
+
       @refork.abandon
       @moulds.renew
     end
 
     # Tries the program in its present state. If it boots, RESTART follows.
     def rehearse
-      @hot_restart.rehearse { signal("RESTART") } unless @stopping || @draining
+      @hot_restart.rehearse { signal("RESTART") } unless leaving?
     end
 
     # Becomes the new program, unless a signal to stop comes first.
     def relaunch
-      @hot_restart.execute { @signals.stop?(files: @cluster.redirection.any?) } unless @stopping || @draining
+      @hot_restart.execute { @signals.stop?(files: @cluster.redirection.any?) } unless leaving?
     end
   end
 end

@@ -41,6 +41,17 @@ class TestAccidents < Minitest::Test
     end
   end
 
+  # The others are the only ones that serve.
+  def test_a_worker_less_while_the_next_one_boots
+    serve("before_worker_boot { sleep 0.01 until File.exist?('go') || !File.exist?('slow') }", "-w", "2") do |process|
+      booting = killed_while_others_boot(process, 0)
+      serving = process.workers - [booting]
+      Process.kill("TTOU", process.pid)
+      eventually("its end") { process.workers == serving }
+      assert_equal "one", get(process).body
+    end
+  end
+
   def test_the_mould_dies_while_a_phased_restart_loads_the_next_one
     serve("", "-w", "1") do |process|
       write("two", "sleep 0.01 until File.exist?('go')")
@@ -109,6 +120,31 @@ class TestAccidents < Minitest::Test
       Process.kill("USR2", process.pid)
       assert process.stop.success?
       refute_path_exists "#{@directory}/restarted"
+    end
+  end
+
+  def test_no_phased_restart_begins_during_a_stop
+    serve("", "-w", "1") do |process|
+      client(process) do |client|
+        client.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the request") { File.exist?("#{@directory}/asked") }
+        Process.kill("TERM", process.pid)
+        eventually("the closed listener") { RawClient.refused?(process.port) }
+        Process.kill("USR1", process.pid)
+        touch("go")
+        assert_equal "one", client.response.body
+      end
+      assert process.stop.success?
+      refute_includes process.err, "phased restart"
+    end
+  end
+
+  def test_no_phased_restart_begins_during_a_drain_delay
+    serve("", "-w", "1", "--drain-delay", "2", *control) do |process|
+      begin_to_drain(process, "TERM")
+      Process.kill("USR1", process.pid)
+      assert process.stop.success?
+      refute_includes process.err, "phased restart"
     end
   end
 
@@ -306,6 +342,15 @@ class TestAccidents < Minitest::Test
 
   private
 
+  # Kills the worker of that index. Returns the pid of the next one, which boots until there is a file "go".
+  def killed_while_others_boot(process, index)
+    process.mould(2)
+    touch("slow")
+    titles = process.workers.to_h { |pid| [File.read("/proc/#{pid}/cmdline")[/worker (\d+)/, 1].to_i, pid] }
+    Process.kill("KILL", titles.fetch(index))
+    eventually("the next worker") { (process.workers - titles.values).first }
+  end
+
   def control = ["--control-url", "unix://#{@directory}/c"]
 
   # Sends a signal to stop, and waits until /ready answers 503.
@@ -331,7 +376,7 @@ class TestAccidents < Minitest::Test
   # Not +forked+: for hot restarts, and where it matters what is loaded when.
   def serve(settings, *args, forked: true, &block)
     write("one")
-    FileUtils.rm_f(%w[go slow].map { |name| "#{@directory}/#{name}" })
+    FileUtils.rm_f(%w[go slow asked].map { |name| "#{@directory}/#{name}" })
     File.write("#{@directory}/workers", "2")
     File.write("#{@directory}/config/cuttle.rb", settings)
     port = Cuttle::Lab::Servers::Ports.free
@@ -345,6 +390,7 @@ class TestAccidents < Minitest::Test
     File.write("#{@directory}/config.ru", <<~RUBY)
       #{before}
       run ->(env) {
+        File.write("asked", "") unless env["PATH_INFO"] == "/"
         sleep 0.01 until env["PATH_INFO"] == "/" || File.exist?("go")
         [200, {}, [#{answer.inspect}]]
       }
