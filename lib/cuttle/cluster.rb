@@ -67,8 +67,8 @@ module Cuttle
     # See Figures.
     attr_reader :figures
 
-    # Returns the exit status: 0, or 1 if a worker had to be killed or the app can't be loaded. Yields the number of
-    # workers once the app is loaded and signals are handled.
+    # Returns the exit status: 0, or 1 if the stop cut requests off, killed a worker, or the app can't be loaded. Yields
+    # the number of workers once the app is loaded and signals are handled.
     def run(&booted)
       @booted = booted
       # A process that has no descriptors left can load no file.
@@ -81,7 +81,7 @@ module Cuttle
       @settings.workers.times { @workers.add(@moulds.current) }
       supervise until over?
       @cluster.hooks.attempt(:after_stopped)
-      @moulds.failed? || @workers.killed.positive? ? 1 : 0
+      @moulds.failed? || !@workers.clean? ? 1 : 0
     ensure
       @heritage.close
       @signals&.release

@@ -157,6 +157,19 @@ class TestCluster < Minitest::Test
     end
   end
 
+  # The worker exits by itself.
+  def test_requests_that_are_cut_off_show_in_the_status
+    app = "run ->(_) { $stderr.puts 'entered'; sleep }"
+    cluster(app, "--shutdown-timeout", "0.2", workers: 1) do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the app") { process.err.include?("entered") }
+        assert_equal 1, process.stop("TERM").exitstatus
+        assert_includes process.err, "cuttle: requests were still under way after 0.2 s\n"
+      end
+    end
+  end
+
   def test_a_worker_that_does_not_end_is_killed
     app = "run ->(_) { Signal.trap('TERM', 'IGNORE'); $stderr.puts 'entered'; sleep }"
     cluster(app, "--shutdown-timeout", "0.1", workers: 1) do |process|

@@ -15,16 +15,13 @@ module Cuttle
         status.signaled? ? "SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
       end
 
-      # The number of workers that did not stop in time and had to be killed.
-      attr_reader :killed
-
       # What they have counted, a Tally.
       attr_reader :tally
 
       def initialize(membership)
         @cluster = membership
         @slots = []
-        @killed = 0
+        @clean = true
         @tally = Tally.new
       end
 
@@ -136,8 +133,12 @@ module Cuttle
         @cluster.scoreboard.clear(slot.place)
       end
 
+      # Whether all workers that have ended since #stop had answered their requests.
+      def clean? = @clean
+
       # Retires all workers. The listeners close with the last one, so the workers answer the requests in the backlog.
       def stop
+        @stopping = true
         to_a.each { |slot| retire(slot, "TERM") }
       end
 
@@ -216,7 +217,7 @@ module Cuttle
 
       def kill_one(slot)
         signal("KILL", slot)
-        @killed += 1 if slot.retiring?
+        @clean &&= !@stopping
       end
 
       def enforce(slot, now)
@@ -249,8 +250,16 @@ module Cuttle
       def bury_one(slot, status, now)
         @tally.ended(slot.pid, died: !slot.retiring? && !slot.index.nil?)
         @cluster.scoreboard.clear(slot.place) if slot.index
-        return @slots.delete(slot) if slot.retiring? || slot.index.nil?
+        @clean &&= !@stopping || finished?(status)
+        slot.retiring? || slot.index.nil? ? @slots.delete(slot) : replace(slot, status, now)
+      end
 
+      # Whether a worker that had to stop has answered its requests, as far as is known. Stuck ones have got their 503.
+      def finished?(status)
+        status.nil? || status.success? || status.exitstatus == Worker::STUCK
+      end
+
+      def replace(slot, status, now)
         name = slot.to_s
         stuck = status&.exitstatus == Worker::STUCK
         stuck ? slot.gave_way(now) : slot.ended(now)
