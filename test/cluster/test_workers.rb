@@ -83,6 +83,17 @@ class TestWorkers < Minitest::Test
     refute_predicate @workers, :clean?
   end
 
+  # The new program may not be able to load the app.
+  def test_the_death_of_a_worker_from_before_a_hot_restart_is_reported
+    @workers.adopt([7, 8, 9], [7, 8])
+    serving, leaving, ended = @workers.elders
+    Process.stub(:kill, nil) { @workers.retire(leaving) }
+    [[serving, Status.new(nil, 11)], [leaving, Status.new(0)], [ended, Status.new(0)]].each do |slot, status|
+      @workers.bury([[slot, status]], Cuttle.now)
+    end
+    assert_equal ["elder (pid 7) died (SIGSEGV), and is not replaced before the new program has loaded the app"], @said
+  end
+
   private
 
   # A worker with the pid 7.

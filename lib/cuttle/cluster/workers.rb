@@ -251,23 +251,35 @@ module Cuttle
         @tally.ended(slot.pid, died: !slot.retiring? && !slot.index.nil?)
         @cluster.scoreboard.clear(slot.place) if slot.index
         @clean &&= !@stopping || finished?(status)
-        slot.retiring? || slot.index.nil? ? @slots.delete(slot) : replace(slot, status, now)
+        return replace(slot, status, now) unless slot.retiring? || slot.index.nil?
+
+        tell_loss(slot, status) if slot.ready? && !slot.retiring?
+        @slots.delete(slot)
       end
 
       # Whether a worker that had to stop has answered its requests, as far as is known. Stuck ones have got their 503.
       def finished?(status)
-        status.nil? || status.success? || status.exitstatus == Worker::STUCK
+        status.nil? || status.success? || stuck?(status)
       end
 
       def replace(slot, status, now)
         name = slot.to_s
-        stuck = status&.exitstatus == Worker::STUCK
-        stuck ? slot.gave_way(now) : slot.ended(now)
+        stuck?(status) ? slot.gave_way(now) : slot.ended(now)
         delay = slot.wake_in(now)
-        end_of_it = stuck ? "ended for a request that was stuck" : "died (#{Workers.cause(status)})"
-        @cluster.report.call("#{name} #{end_of_it}, the next one starts " \
+        @cluster.report.call("#{name} #{ending(status)}, the next one starts " \
                              "#{delay.zero? ? "now" : "in #{delay.round(1)} s"}")
       end
+
+      # Only the former program could have forked another elder.
+      def tell_loss(elder, status)
+        @cluster.report.call("#{elder} #{ending(status)}, and is not replaced before the new program has loaded the app")
+      end
+
+      def ending(status)
+        stuck?(status) ? "ended for a request that was stuck" : "died (#{Workers.cause(status)})"
+      end
+
+      def stuck?(status) = status&.exitstatus == Worker::STUCK
     end
   end
 end
