@@ -28,6 +28,7 @@ module Cuttle
     autoload :Membership, "cuttle/cluster/membership"
     autoload :Mould, "cuttle/cluster/mould"
     autoload :Moulds, "cuttle/cluster/moulds"
+    autoload :Parting, "cuttle/cluster/parting"
     autoload :Refork, "cuttle/cluster/refork"
     autoload :Relief, "cuttle/cluster/relief"
     autoload :Renewal, "cuttle/cluster/renewal"
@@ -67,12 +68,12 @@ module Cuttle
     # See Figures.
     attr_reader :figures
 
-    # Returns the exit status: 0, or 1 if the stop cut requests off, killed a worker, or the app can't be loaded. Yields
-    # the number of workers once the app is loaded and signals are handled.
+    # Returns the exit status: 0, or 1 if the stop cut requests or hooks off, or killed a worker, or the app can't be
+    # loaded. Yields the number of workers once the app is loaded and signals are handled.
     def run(&booted)
       @booted = booted
       # A process that has no descriptors left can load no file.
-      [Bundle, Handover, Memory, Mould, Relief, Renewal, Solitude, Worker].each(&:name)
+      [Bundle, Handover, Memory, Mould, Parting, Relief, Renewal, Solitude, Worker].each(&:name)
       @signals = Signals.new(SIGNALS, files: @cluster.redirection.any?)
       @heartbeat = Notify::Heartbeat.new
       @strangers = Strangers.new { @workers.pids + @moulds.pids }
@@ -80,8 +81,7 @@ module Cuttle
       @moulds.start
       @settings.workers.times { @workers.add(@moulds.current) }
       supervise until over?
-      @cluster.hooks.attempt(:after_stopped)
-      @moulds.failed? || !@workers.clean? ? 1 : 0
+      parted? && @workers.clean? && !@moulds.failed? ? 0 : 1
     ensure
       @heritage.close
       @signals&.release
@@ -107,6 +107,11 @@ module Cuttle
 
     def over?
       (@stopping && @workers.empty? || @moulds.failed?) && @moulds.empty?
+    end
+
+    # Runs the last hooks. Returns whether they have ended.
+    def parted?
+      Parting.new(@cluster.hooks, @signals, @heartbeat, @cluster.report).run(@halted ? Worker::LAST : Worker::PARTING)
     end
 
     def supervise
@@ -198,7 +203,7 @@ module Cuttle
       @complete = true
       Notify.ready("serving with #{@workers.staying.length} workers")
       @workers.elders.each { |slot| @workers.retire(slot) }
-      @cluster.hooks.attempt(:after_booted)
+      @heartbeat.during { @cluster.hooks.attempt(:after_booted) }
     end
 
     # The last worker stays. A worker and its replacement count as one, and both stay. A worker that boots goes first:
@@ -227,6 +232,7 @@ module Cuttle
 
     # Waits for no request.
     def halt
+      @halted = true
       stop_now unless @stopping
       @workers.kill
     end

@@ -12,8 +12,9 @@ module Cuttle
   #      |                                                  `--- to become the mould -> parting ---> :mould
   #      `--- USR1, USR2 (only process) ---> rehearsing --- boots ---> draining ---> parting ---> executes itself
   #
-  # Parting: the hooks run, and WebSockets that the app leaves open are closed (Server#close_websockets). An only
-  # process that no longer waits has LAST seconds for its hooks; a worker of a cluster runs none then.
+  # Parting: the hooks run, and WebSockets that the app leaves open are closed (Server#close_websockets). The hooks of an
+  # only process have PARTING seconds of their own. If it no longer waits for requests, they have LAST seconds; a worker
+  # of a cluster runs none then.
   #
   # Requests in the backlog are answered first, unless other processes will accept them: the program that this process
   # executes, or, if the supervisor sends QUIT, the other workers.
@@ -35,7 +36,10 @@ module Cuttle
     # Seconds for the end of WebSockets when the time to stop is over. The supervisor kills a worker after one.
     HASTE = 0.5
 
-    # Seconds for the hooks if no request is left to wait for. A hook may have to wait for work that it stops.
+    # Seconds that after_stopped has at least, once all requests are answered. It may have to wait for work that it stops.
+    PARTING = 20
+
+    # The same if the process does not wait for its requests any longer.
     LAST = 2
 
     # +report+ takes one line for the user. +release+ is called before the process exits without having drained. For a
@@ -127,8 +131,17 @@ module Cuttle
       return if @parted
 
       @parted = true
-      @pulse.beat if @parent # the last figures, which count what was served since the sign of life before
-      @hooks.attempt(@parent ? :before_worker_shutdown : :after_stopped, *@index)
+      return last_of_worker if @parent
+
+      @drain.hook(:after_stopped, PARTING)
+      @hooks.attempt(:after_stopped)
+    end
+
+    # The supervisor doesn't wait longer for its hooks.
+    def last_of_worker
+      @pulse.beat # the last figures, which count what was served since the sign of life before
+      @drain.hook(:before_worker_shutdown)
+      @hooks.attempt(:before_worker_shutdown, @index)
     end
 
     def close_websockets(seconds)
@@ -186,7 +199,7 @@ module Cuttle
 
     def booted
       @pulse.ready
-      @hooks.attempt(:after_booted) unless @parent
+      @pulse.during { @hooks.attempt(:after_booted) } unless @parent
     end
 
     # Whether one of the received signals ends this process. The signals after it are handled while it stops.
@@ -240,7 +253,7 @@ module Cuttle
     def restart
       @restart.keep
       Notify.reloading("restarting")
-      @restart.with_changes_to_env { @hooks.attempt(:before_restart) }
+      @restart.with_changes_to_env { @pulse.during { @hooks.attempt(:before_restart) } }
       @restarting = true
       :stop
     end

@@ -74,6 +74,40 @@ class TestOperation < Minitest::Test
     end
   end
 
+  # All requests are answered. The hook waits for work that it stops.
+  def test_a_hook_at_the_stop_has_time_of_its_own
+    [0, 1].each do |workers|
+      hook = "shutdown_timeout 0.2\nafter_stopped { sleep 0.5; File.write('parted', '') }"
+      serve(hook, "-w", workers.to_s) do |process|
+        wait_until_booted
+        assert_predicate process.stop, :success?
+        assert_path_exists "#{@directory}/parted"
+        assert_empty process.err
+      end
+      FileUtils.rm("#{@directory}/parted")
+    end
+  end
+
+  def test_a_second_interrupt_ends_a_hook_at_the_stop_that_never_ends
+    { 0 => 130, 1 => 1 }.each do |workers, status|
+      serve("after_stopped { File.write('parting', ''); sleep }", "-w", workers.to_s) do |process|
+        wait_until_booted
+        Process.kill("INT", process.pid)
+        eventually("the hook") { File.exist?("#{@directory}/parting") }
+        assert_equal status, process.stop("INT").exitstatus
+      end
+      FileUtils.rm("#{@directory}/parting")
+    end
+  end
+
+  def test_a_hook_of_a_worker_that_takes_longer_than_the_stop
+    serve("shutdown_timeout 0.2\nbefore_worker_shutdown { sleep }", "-w", "1") do |process|
+      wait_until_booted
+      assert_equal 1, process.stop.exitstatus
+      assert_equal "cuttle: the hook before_worker_shutdown was still under way after 0.2 s\n", process.err
+    end
+  end
+
   def test_a_hook_that_raises_ends_the_start
     serve("\nbefore_fork { raise 'no database' }", "-w", "1") do |process|
       refute process.running?

@@ -33,7 +33,7 @@ module Cuttle
       # Becomes the new program. Returns if the system can't execute it. It also returns if, after before_restart, the
       # block says that the server must stop.
       def execute
-        @restart.with_changes_to_env { @cluster.hooks.attempt(:before_restart) }
+        @restart.with_changes_to_env { attempt(:before_restart) }
         return if yield
 
         Notify.reloading("restarting")
@@ -50,7 +50,12 @@ module Cuttle
         @cluster.scoreboard.relay(true)
         @heritage.withhold(@cluster.life)
         Notify.ready
-        @cluster.hooks.attempt(:after_booted)
+        attempt(:after_booted)
+      end
+
+      # Hooks may take long.
+      def attempt(name)
+        Notify::Heartbeat.new.during { @cluster.hooks.attempt(name) }
       end
     end
   end

@@ -19,8 +19,8 @@ module Cuttle
       # Seconds between checks whether it is alive.
       PERIOD = 1
 
-      # Seconds that it has to finish its jobs (it gives the jobs themselves 5). The operator's limit for a stop has to
-      # include them (docs/deployment.md).
+      # Seconds that it has to finish its jobs (it gives the jobs themselves 5): less than after_stopped has
+      # (Worker::PARTING). The operator's limit for a stop has to include them (docs/deployment.md).
       PATIENCE = 15
 
       def config(words)

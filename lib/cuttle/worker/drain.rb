@@ -2,10 +2,10 @@
 
 module Cuttle
   class Worker
-    # Stops a process, from the signal until its requests are answered: waits for balancers (--drain-delay), stops the
-    # server, and waits for the requests under way, at most shutdown_timeout. During this time it gives signs of life
-    # and obeys signals. It runs on the worker's second thread. If the engine ends first, the process ends, and with it
-    # that thread.
+    # Stops a process, from the signal to its end: waits for balancers (--drain-delay), stops the server, and waits for
+    # the requests under way, and then for hooks, at most shutdown_timeout. During this time it gives signs of life and
+    # obeys signals. It runs on the worker's second thread. If the hooks end first, the process ends, and with it that
+    # thread.
     class Drain
       # Seconds between checks whether only stuck requests are left.
       LOOK = 0.1
@@ -38,7 +38,8 @@ module Cuttle
 
       # Stops the server and waits. Returns the exit status when waiting is over; nil if only stuck requests are left.
       def run(leave_backlog:)
-        @deadline = Cuttle.now + @settings.shutdown_timeout
+        @limit = @settings.shutdown_timeout
+        @deadline = Cuttle.now + @limit
         @server.stop_soon(leave_backlog: leave_backlog)
         while (seconds = left).positive?
           return 130 if interrupted?(@settings.app_timeout ? [seconds, LOOK].min : seconds)
@@ -46,8 +47,17 @@ module Cuttle
 
           @pulse.beat
         end
-        @report.call("requests were still under way after #{@settings.shutdown_timeout} s")
+        @report.call("#{@hook ? "the hook #{@hook} was" : "requests were"} still under way after #{@limit} s")
         1
+      end
+
+      # All requests are answered, and +hook+ runs now. It has +limit+ seconds at least; nil: what is left.
+      def hook(hook, limit = nil)
+        @hook = hook
+        return unless limit && limit > left
+
+        @limit = limit
+        @deadline = Cuttle.now + limit
       end
 
       # Seconds until waiting is over; Infinity before the server is stopped.

@@ -33,6 +33,9 @@ module Cuttle
         @tell ? @tell.call(:beat, **figures) : @heartbeat.beat(Cuttle.now)
       end
 
+      # Calls the block, which may take long, in the only process. Meanwhile systemd gets signs of life.
+      def during(&block) = @heartbeat.during(&block)
+
       # Seconds until the next sign of life; nil if none is expected.
       def interval
         return [@heartbeat.wake_in(Cuttle.now), (BEAT if @server.secure?)].compact.min unless @tell
