@@ -116,21 +116,32 @@ module Cuttle
     # Executes the program, with +variables+ added to its environment. Returns only if the system can't, and reports
     # that and +otherwise+, which says what happens then.
     def exec(variables = {}, otherwise: "continues as before")
-      Dir.chdir(@directory.start)
-      all = environment(AGAIN => Process.pid.to_s, **@listeners.inheritance, **variables)
-      Notify.alive if Notify.watchdog # the program begins with the full time
-      deaf do
-        @pid_file.over_exec do |files|
-          @listeners.keep_over_exec do
-            Process.exec({ **all, **files }, *program(@command), unsetenv_others: true)
-          end
-        end
+      at_start do
+        all = environment(AGAIN => Process.pid.to_s, **@listeners.inheritance, **variables)
+        Notify.alive if Notify.watchdog # the program begins with the full time
+        deaf { become(all) }
       end
     rescue SystemCallError => error
       @report.call("hot restart: #{error.message}; #{otherwise}")
     end
 
     private
+
+    # Calls the block in the directory of the start, and comes back if it returns.
+    def at_start
+      present = directory
+      Dir.chdir(@directory.start)
+      yield
+    ensure
+      Dir.chdir(present) if present
+    end
+
+    # nil if it no longer exists.
+    def directory
+      Dir.pwd
+    rescue SystemCallError
+      nil
+    end
 
     # These signals would end the new program, which has no handlers for them in its first moments. Ignored signals stay
     # ignored over exec.
@@ -139,6 +150,14 @@ module Cuttle
       yield
     ensure
       before.each { |name, handler| trap(name, handler) }
+    end
+
+    def become(variables)
+      @pid_file.over_exec do |files|
+        @listeners.keep_over_exec do
+          Process.exec({ **variables, **files }, *program(@command), unsetenv_others: true)
+        end
+      end
     end
 
     def environment(added) = { **@directory.follow(@environment), **added }

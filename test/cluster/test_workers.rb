@@ -91,7 +91,7 @@ class TestWorkers < Minitest::Test
     [[serving, Status.new(nil, 11)], [leaving, Status.new(0)], [ended, Status.new(0)]].each do |slot, status|
       @workers.bury([[slot, status]], Cuttle.now)
     end
-    assert_equal ["elder (pid 7) died (SIGSEGV), and is not replaced before the new program has loaded the app"], @said
+    assert_equal ["elder (pid 7) died (SIGSEGV), and is not replaced before the new app is loaded"], @said
   end
 
   private

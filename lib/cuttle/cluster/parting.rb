@@ -2,8 +2,8 @@
 
 module Cuttle
   class Cluster
-    # The end of a supervisor whose workers have ended: its hooks after_stopped run in a thread of their own. They have a
-    # limit, and a second INT, or the command halt, ends the wait for them.
+    # The end of a supervisor whose workers have ended: its hooks after_stopped run in a thread of their own. They have
+    # a limit, and a second INT, or the command halt, ends the wait for them.
     class Parting
       NOW = Worker::Drain::NOW
 

@@ -272,7 +272,7 @@ module Cuttle
 
       # Only the former program could have forked another elder.
       def tell_loss(elder, status)
-        @cluster.report.call("#{elder} #{ending(status)}, and is not replaced before the new program has loaded the app")
+        @cluster.report.call("#{elder} #{ending(status)}, and is not replaced before the new app is loaded")
       end
 
       def ending(status)
