@@ -12,9 +12,9 @@ module Cuttle
   #      |                                                  `--- to become the mould -> parting ---> :mould
   #      `--- USR1, USR2 (only process) ---> rehearsing --- boots ---> draining ---> parting ---> executes itself
   #
-  # Parting: the hooks run, and WebSockets that the app leaves open are closed (Server#close_websockets). The hooks of an
-  # only process have PARTING seconds of their own. If it no longer waits for requests, they have LAST seconds; a worker
-  # of a cluster runs none then.
+  # Parting: the hooks run, and WebSockets that the app leaves open are closed (Server#close_websockets). The hooks of
+  # an only process have PARTING seconds of their own. If it no longer waits for requests, they have LAST seconds; a
+  # worker of a cluster runs none then.
   #
   # Requests in the backlog are answered first, unless other processes will accept them: the program that this process
   # executes, or, if the supervisor sends QUIT, the other workers.
@@ -36,7 +36,8 @@ module Cuttle
     # Seconds for the end of WebSockets when the time to stop is over. The supervisor kills a worker after one.
     HASTE = 0.5
 
-    # Seconds that after_stopped has at least, once all requests are answered. It may have to wait for work that it stops.
+    # Seconds that after_stopped has at least, once all requests are answered. It may have to wait for work that it
+    # stops.
     PARTING = 20
 
     # The same if the process does not wait for its requests any longer.
