@@ -8,6 +8,9 @@ module Cuttle
   # The directory of the server's gem, or of the clone.
   ROOT = File.expand_path("..", __dir__).freeze
 
+  # The variable that has the process id of a program which a server executed in its own place (see Restart).
+  EXECUTED = "CUTTLE_RESTARTED"
+
   # Anything a user can mend: its message is printed as one line, without a backtrace.
   class Error < StandardError
     # One line about any exception. It has the class of those that aren't ours, because many messages say too little.
@@ -97,4 +100,5 @@ module Cuttle
   autoload :Descriptors, "cuttle/cores/native"
 end
 
+Cuttle::Restart.begin_again if ENV[Cuttle::EXECUTED] == Process.pid.to_s
 Cuttle::Rack::Handler.offer if defined?(Rails)

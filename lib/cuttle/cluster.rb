@@ -270,7 +270,7 @@ module Cuttle
 
     # Becomes the new program, unless a signal to stop comes first.
     def relaunch
-      @hot_restart.execute { @signals.stop?(files: @cluster.redirection.any?) } unless leaving?
+      @hot_restart.execute(@signals) unless leaving?
     end
   end
 end

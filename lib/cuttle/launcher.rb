@@ -64,7 +64,7 @@ module Cuttle
     # Does everything that a start does, except serving.
     def rehearse
       server.preload
-      exit Restart::REHEARSED # whoever called
+      exit Restart.rehearsed # whoever called
     end
 
     def serve

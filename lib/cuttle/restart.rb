@@ -10,33 +10,49 @@ module Cuttle
   class Restart
     autoload :Directory, "cuttle/restart/directory"
 
-    # Set for the process of a rehearsal.
+    # Set for the process of a rehearsal: the pid of the process that it is for, and a word that asks whether the program
+    # obeys STOPPED.
     REHEARSAL = "CUTTLE_REHEARSAL"
+    ASKS = "stopped?"
 
     # The exit status of a rehearsal that succeeded. It is not 0, because a configuration or an app may end the process
-    # with 0.
+    # with 0. The second one answers yes to the word; an older program does not know it.
     REHEARSED = 86
+    ATTENTIVE = 87
 
-    # Set for the program that this process executed in place.
-    AGAIN = "CUTTLE_RESTARTED"
+    # Set, to its process id, for a program that must stop once it can answer what waits in the backlog.
+    STOPPED = "CUTTLE_STOPPED"
 
     # Seconds between two checks whether the process that a rehearsal is for still exists.
     LOOK = 0.5
 
     # Whether this process has just executed itself, and so may have workers and clients. Call it once.
     def self.again?
-      ENV.delete(AGAIN) == Process.pid.to_s
+      ENV.delete(EXECUTED) == Process.pid.to_s
     end
 
     # Whether this process is a rehearsal: it must do all that a start does, and then end. If the process that it is for
     # disappears, it ends at once, because it has the listeners open. Call it once.
     def self.rehearsal?
-      parent = ENV.delete(REHEARSAL) or return false
+      parent, word = ENV.delete(REHEARSAL)&.split
+      return false unless parent
+
+      @rehearsed = word == ASKS ? ATTENTIVE : REHEARSED
       Thread.new do
         sleep LOOK while Process.ppid == parent.to_i
         exit!(1)
       end
       true
+    end
+
+    # The program was executed in the place of another one: notes signals from now on (Signals::Early).
+    def self.begin_again
+      Signals::Early.note(stopped: ENV.delete(STOPPED) == Process.pid.to_s)
+    end
+
+    class << self
+      # The status with which a rehearsal ends that succeeded.
+      attr_reader :rehearsed
     end
 
     # Notes how this process was started. Make it before anything changes that, such as the title. nil for a Ruby that
@@ -74,9 +90,9 @@ module Cuttle
       @environment = ENV.to_h
     end
 
-    # The listeners that the program inherits, the seconds that a rehearsal may take (nil: no limit), the PidFile, and
-    # whether output goes to files.
-    attr_writer :listeners, :limit, :pid_file, :files
+    # The listeners that the program inherits, the seconds that a rehearsal may take (nil: no limit), the PidFile,
+    # whether output goes to files, and the Signals of this process.
+    attr_writer :listeners, :limit, :pid_file, :files, :signals
 
     # Rehearses in the background. Calls the block if the program boots. If a rehearsal is under way already, does
     # nothing.
@@ -113,11 +129,14 @@ module Cuttle
       (before.keys - after.keys).each { |name| @environment.delete(name) }
     end
 
+    # Whether the program stops if this process was told to stop.
+    def passes_stop? = @passes_stop
+
     # Executes the program, with +variables+ added to its environment. Returns only if the system can't, and reports
     # that and +otherwise+, which says what happens then.
     def exec(variables = {}, otherwise: "continues as before")
       at_start do
-        all = environment(AGAIN => Process.pid.to_s, **@listeners.inheritance, **variables)
+        all = environment(EXECUTED => Process.pid.to_s, **stopped, **@listeners.inheritance, **variables)
         Notify.alive if Notify.watchdog # the program begins with the full time
         deaf { become(all) }
       end
@@ -143,8 +162,10 @@ module Cuttle
       nil
     end
 
+    def stopped = @passes_stop && @signals.stop?(files: @files) ? { STOPPED => Process.pid.to_s } : {}
+
     # These signals would end the new program, which has no handlers for them in its first moments. Ignored signals stay
-    # ignored over exec.
+    # ignored over exec. (Blocked signals don't stay blocked, because Ruby unblocks all as it starts.)
     def deaf
       before = Signals.harmless(files: @files).to_h { |name| [name, trap(name, "IGNORE")] }
       yield
@@ -171,7 +192,7 @@ module Cuttle
     # The rehearsal's pid. It gets copies: a core that serves closes its own descriptors in each child.
     def rehearse(listeners)
       kept = listeners.sockets.to_h { |socket| [socket.fileno, socket.fileno] }
-      all = environment(REHEARSAL => Process.pid.to_s, **listeners.inheritance)
+      all = environment(REHEARSAL => "#{Process.pid} #{ASKS}", **listeners.inheritance)
       spawn(all, *program(@rehearsal), **kept, chdir: @directory.start, unsetenv_others: true)
     ensure
       listeners.close_copies
@@ -180,7 +201,9 @@ module Cuttle
     def judge(pid)
       status = waited(pid)
       return if @abandoned
-      return yield if status.exitstatus == REHEARSED
+
+      @passes_stop = status.exitstatus == ATTENTIVE
+      return yield if @passes_stop || status.exitstatus == REHEARSED
 
       @report.call("hot restart: the new program does not boot; continues as before")
     end

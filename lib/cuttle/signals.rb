@@ -4,6 +4,8 @@ module Cuttle
   # Lets a thread wait for signals. A handler only records the signal and writes an octet to a pipe. The caller of #wait
   # acts on it outside the handler, where everything is allowed. #release restores the previous handlers.
   class Signals
+    autoload :Early, "cuttle/signals/early"
+
     # The signals that stop a server, all in the same way: it finishes the requests under way. (HUP: the terminal went
     # away, or, where output goes to files, they are opened again. The JVM keeps QUIT to itself.)
     STOP = (%w[INT TERM QUIT HUP] - (RUBY_ENGINE == "jruby" ? %w[QUIT] : [])).freeze
@@ -29,7 +31,7 @@ module Cuttle
       RESTART + DUMP + WORKERS + (files ? %w[HUP] : [])
     end
 
-    # An ignored HUP stays ignored (nohup), unless it opens output +files+ again.
+    # An ignored HUP stays ignored (nohup), unless it opens output +files+ again. What Early has noted has come.
     def initialize(names, files: false)
       @reader, @writer = IO.pipe
       @owner = Process.pid
@@ -37,6 +39,7 @@ module Cuttle
       @came = {}
       @previous = names.to_h { |name| [name, trap(name) { heard(name) }] }
       trap("HUP", "IGNORE") if @previous["HUP"] == "IGNORE" && !files
+      Early.hand_over(@previous).each { |name| add(name) }
     end
 
     # Names of the received signals, oldest first. Empty if +timeout+ (seconds, nil for ever) passed first, or if one of
@@ -70,12 +73,9 @@ module Cuttle
     # Restores the previous handlers. But a signal that has come and stops a server is ignored from now on, so that the
     # same signal once more doesn't end the process while its at_exit blocks run. Only INT still does.
     def release
-      restore(@came.keys & (STOP - %w[INT]))
-    end
-
-    # For a process that is about to execute itself: restores the previous handlers, but +names+ are ignored.
-    def deafen(names)
-      restore(names)
+      ignored = @came.keys & (STOP - %w[INT])
+      @previous.each { |name, handler| trap(name, ignored.include?(name) ? "IGNORE" : handler || "DEFAULT") }
+      close
     end
 
     # For a process that exits: ignores the signals, so that they don't disturb the rest of its work.
@@ -90,11 +90,6 @@ module Cuttle
     end
 
     private
-
-    def restore(ignored)
-      @previous.each { |name, handler| trap(name, ignored.include?(name) ? "IGNORE" : handler || "DEFAULT") }
-      close
-    end
 
     # A child between its fork and its own handlers has no requests, and must not write to its parent's pipe.
     def heard(name)

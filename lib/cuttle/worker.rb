@@ -17,7 +17,8 @@ module Cuttle
   # worker of a cluster runs none then.
   #
   # Requests in the backlog are answered first, unless other processes will accept them: the program that this process
-  # executes, or, if the supervisor sends QUIT, the other workers.
+  # executes, or, if the supervisor sends QUIT, the other workers. So a signal to stop that comes while an only process
+  # drains for a restart is for the new program.
   #
   # HUP opens the output files again if there are any. PWR and INFO print the backtraces of all threads.
   #
@@ -78,6 +79,7 @@ module Cuttle
       @process = Process.pid
       self.class.preload
       @signals = Signals.new(signals, files: @redirection.any?)
+      @restart&.signals = @signals
       @drain = Drain.new(@server, @signals, @pulse, @report) { |name| obey(name) }
       @redirection.reopen # a HUP before this moment was not heard
       Stats.serve(@server, **{ index: @index }.compact)
@@ -153,12 +155,13 @@ module Cuttle
                    "#{", #{untold} without a Close frame, because data was under way" if untold.positive?}")
     end
 
-    # The supervisor may send a signal while the at_exit blocks of the worker run.
+    # The supervisor may send a signal while the at_exit blocks of the worker run. Before a restart the handlers go on
+    # to note signals.
     def end_as_server(attendant)
       attendant&.kill&.join
       return @signals&.mute if @parent
 
-      restarting? ? @signals.deafen(Signals.harmless(files: @redirection.any?)) : @signals&.release
+      @signals&.release unless restarting?
     end
 
     def retire
@@ -237,7 +240,7 @@ module Cuttle
 
     # A stop that comes while it drains ends the process after all.
     def successor?
-      @successor && !@stuck && !@signals.stop?(files: @redirection.any?)
+      @successor && !@stuck && !stopped?
     end
 
     def orphaned?
@@ -255,26 +258,31 @@ module Cuttle
       @restart.keep
       Notify.reloading("restarting")
       @restart.with_changes_to_env { @pulse.during { @hooks.attempt(:before_restart) } }
-      @restarting = true
+      @restarting = !stopped?
       :stop
     end
 
-    # A stop that comes while a restart drains ends the process after all.
+    # Whether it will execute itself. A stop that comes while it drains is for the new program, because connections wait
+    # in the backlog for that. If that does not obey it, the process ends after all.
     def restarting?
-      @restarting && !@signals.stop?(files: @redirection.any?)
+      @restarting && (@restart.passes_stop? || !stopped?)
     end
+
+    def stopped?(*except) = @signals.stop?(*except, files: @redirection.any?)
 
     # Whether other processes accept the connections in the backlog.
     def leave_backlog?
       return restarting? unless @parent
       return true if successor?
 
-      @signals.came?(Signals::LEAVE) && !@signals.stop?(Signals::LEAVE, files: @redirection.any?)
+      @signals.came?(Signals::LEAVE) && !stopped?(Signals::LEAVE)
     end
 
     def give_up(status)
-      close_websockets(HASTE) unless status == 130
-      @restart.exec(otherwise: "the server ends") if restarting?
+      unless status == 130
+        close_websockets(HASTE)
+        @restart.exec(otherwise: "the server ends") if restarting?
+      end
       @parent ? @pulse.beat : Thread.new { part }.join(LAST)
       @release.call
       exit!(status)

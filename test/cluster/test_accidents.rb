@@ -163,6 +163,36 @@ class TestAccidents < Minitest::Test
     end
   end
 
+  # In a configuration, which is read before there are handlers.
+  SLOW_BOOT = "(File.write('boots', ''); sleep 0.01 until File.exist?('booted')) if ENV['CUTTLE_RESTARTED']"
+
+  # Nothing else would stop the workers. Requests under way are answered.
+  def test_a_stop_while_the_next_supervisor_boots
+    serve(SLOW_BOOT, "-w", "1", forked: false) do |process|
+      client(process) do |client|
+        client.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the request") { File.exist?("#{@directory}/asked") }
+        stop_while_it_boots(process)
+        eventually("the closed listener") { RawClient.refused?(process.port) }
+        touch("go")
+        assert_equal "one", client.response.body
+      end
+      assert_ended_well process
+    end
+  end
+
+  # What waits in the backlog is answered.
+  def test_a_stop_while_the_next_only_process_boots
+    serve(SLOW_BOOT, "-w", "0", forked: false) do |process|
+      waiting = nil
+      stop_while_it_boots(process) { waiting = ask(process) }
+      assert_equal "one", waiting.response.body
+      assert_ended_well process
+    ensure
+      waiting&.close
+    end
+  end
+
   def test_output_files_opened_again_while_an_only_process_restarts
     output = ["--redirect-stderr", "#{@directory}/err"]
     serve("before_restart { File.write('restarts', '') }", "-w", "0", *output, forked: false) do |process|
@@ -342,6 +372,24 @@ class TestAccidents < Minitest::Test
 
   private
 
+  def assert_ended_well(process)
+    eventually("the end") { !process.running? }
+    assert_predicate process.status, :success?, process.status.inspect
+  end
+
+  # Calls the block while it boots.
+  def stop_while_it_boots(process)
+    Process.kill("USR2", process.pid)
+    eventually("the new program") { File.exist?("#{@directory}/boots") }
+    yield if block_given?
+    Process.kill("TERM", process.pid)
+    touch("booted")
+  end
+
+  def ask(process)
+    RawClient.open(process).write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+  end
+
   # Kills the worker of that index. Returns the pid of the next one, which boots until there is a file "go".
   def killed_while_others_boot(process, index)
     process.mould(2)
@@ -376,7 +424,7 @@ class TestAccidents < Minitest::Test
   # Not +forked+: for hot restarts, and where it matters what is loaded when.
   def serve(settings, *args, forked: true, &block)
     write("one")
-    FileUtils.rm_f(%w[go slow asked].map { |name| "#{@directory}/#{name}" })
+    FileUtils.rm_f(%w[go slow asked boots booted].map { |name| "#{@directory}/#{name}" })
     File.write("#{@directory}/workers", "2")
     File.write("#{@directory}/config/cuttle.rb", settings)
     port = Cuttle::Lab::Servers::Ports.free

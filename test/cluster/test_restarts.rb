@@ -96,6 +96,28 @@ class TestRestarts < Minitest::Test
     end
   end
 
+  # The old program accepts none of it, whatever signal comes.
+  def test_a_stop_during_a_hot_restart_leaves_the_backlog_to_the_new_program
+    drains = "File.write('drains', ''); sleep 0.005 until File.exist?('go')\n"
+    File.write("#{@directory}/config.ru", HOLDS.sub(/^.*200/) { |line| drains + line })
+    serving_process("#{@directory}/config.ru", "-w", "0", "--engine", "reactor", chdir: @directory) do |process|
+      held = ask(process)
+      eventually("a request in the app") { File.exist?("#{@directory}/held") }
+      waiting = Array.new(4) { ask(process) }
+      write("two")
+      Process.kill("USR2", process.pid)
+      eventually("the drain") { File.exist?("#{@directory}/drains") }
+      Process.kill("TERM", process.pid)
+      File.write("#{@directory}/go", "")
+      assert_equal "held", held.response.body
+      assert_equal ["two"], waiting.map { |client| client.response.body }.uniq
+      eventually("the end") { !process.running? }
+      assert_predicate process.status, :success?, process.err
+    ensure
+      [held, *waiting].compact.each(&:close)
+    end
+  end
+
   # It has stopped by then.
   def test_an_only_process_that_can_not_be_executed_ends
     away = "#{@directory}.away"

@@ -30,11 +30,12 @@ module Cuttle
         @restart&.abandon
       end
 
-      # Becomes the new program. Returns if the system can't execute it. It also returns if, after before_restart, the
-      # block says that the server must stop.
-      def execute
+      # Becomes the new program. Returns if the system can't execute it. It also returns if, after before_restart,
+      # +signals+ say that the server must stop.
+      def execute(signals)
+        @restart.signals = signals
         @restart.with_changes_to_env { attempt(:before_restart) }
-        return if yield
+        return if signals.stop?(files: @cluster.redirection.any?)
 
         Notify.reloading("restarting")
         @cluster.scoreboard.relay(false) # the new program doesn't know what a worker that dies leaves in its relay
