@@ -10,8 +10,8 @@ module Cuttle
   class Restart
     autoload :Directory, "cuttle/restart/directory"
 
-    # Set for the process of a rehearsal: the pid of the process that it is for, and a word that asks whether the program
-    # obeys STOPPED.
+    # Set for the process of a rehearsal: the pid of the process that it is for, and a word that asks whether the
+    # program obeys STOPPED.
     REHEARSAL = "CUTTLE_REHEARSAL"
     ASKS = "stopped?"
 

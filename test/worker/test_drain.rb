@@ -19,7 +19,7 @@ class TestTheDrainOfAWorker < Minitest::Test
     attr_reader :settings
 
     def initialize = @settings = Cuttle::Settings.build(variables: {}, shutdown_timeout: 10)
-    def stop_soon(leave_backlog:) = nil
+    def stop_soon(**) = nil
     def stranded? = false
   end
 
