@@ -67,6 +67,27 @@ class TestSystemd < Minitest::Test
     end
   end
 
+  # It may have to wait for what it starts or stops.
+  { "after_booted" => nil, "before_restart" => "USR2", "after_stopped" => "TERM" }.each do |hook, signal|
+    %w[0 1].each do |workers|
+      define_method("test_signs_of_life_during_#{hook}_with_#{workers}_workers") do
+        config = "#{@directory}/cuttle.rb"
+        waits = "File.write('in', ''); sleep 0.01 until File.exist?('go')"
+        File.write(config, "#{hook} { Dir.chdir(__dir__) { #{waits} } }")
+        notifying("-w", workers, "-C", config, "WATCHDOG_USEC" => "100000") do |process|
+          heard("READY=1")
+          Process.kill(signal, process.pid) if signal
+          eventually("the hook") { take || File.exist?("#{@directory}/in") }
+          take
+          @heard.clear
+          3.times { heard("WATCHDOG=1") }
+          File.write("#{@directory}/go", "")
+          heard("READY=1") if signal == "USR2"
+        end
+      end
+    end
+  end
+
   # systemd does not know a worker as a server, and a watchdog for another process does not apply here.
   def test_a_watchdog_of_another_process
     notifying("-w", "1", "WATCHDOG_USEC" => "100000", "WATCHDOG_PID" => "1") do |process|
