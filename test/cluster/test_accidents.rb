@@ -43,8 +43,10 @@ class TestAccidents < Minitest::Test
 
   # The others are the only ones that serve.
   def test_a_worker_less_while_the_next_one_boots
-    serve("before_worker_boot { sleep 0.01 until File.exist?('go') || !File.exist?('slow') }", "-w", "2") do |process|
-      booting = killed_while_others_boot(process, 0)
+    slow = "before_worker_boot { sleep 0.01 until !File.exist?('slow') }; after_booted { File.write('serve', '') }"
+    serve(slow, "-w", "2") do |process|
+      eventually("both") { File.exist?("#{@directory}/serve") }
+      booting = next_of_worker(process, 0)
       serving = process.workers - [booting]
       Process.kill("TTOU", process.pid)
       eventually("its end") { process.workers == serving }
@@ -390,9 +392,8 @@ class TestAccidents < Minitest::Test
     RawClient.open(process).write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
   end
 
-  # Kills the worker of that index. Returns the pid of the next one, which boots until there is a file "go".
-  def killed_while_others_boot(process, index)
-    process.mould(2)
+  # Kills the worker of that index. Returns the pid of the next one, which boots as long as there is a file "slow".
+  def next_of_worker(process, index)
     touch("slow")
     titles = process.workers.to_h { |pid| [File.read("/proc/#{pid}/cmdline")[/worker (\d+)/, 1].to_i, pid] }
     Process.kill("KILL", titles.fetch(index))
