@@ -73,9 +73,10 @@ class Sides
       Array.new(@turns.size) { @turns.pop }.flatten(1)
     end
 
-    # In place of a Service::Recipe: everything is loaded.
+    # In place of a Service::Recipe: everything is loaded, and there is no log.
     Ready = Struct.new(:build) do
       def preload = nil
+      def flush = nil
     end
 
     private

@@ -20,6 +20,9 @@ module ArchivedConditions
   # Share of its processes' computing power; above it, a condition does not show how long requests wait.
   BUSY = 0.8
 
+  # A condition that is busy for this share of the time that the busiest is can show what requests cost as well.
+  NEARLY = 0.95
+
   # The waiting that a calibration looks for, in seconds: at most, and how exactly.
   LONGEST = 0.008
   PRECISION = LONGEST / 1024
@@ -183,16 +186,24 @@ module ArchivedConditions
   end
 
   # [the condition that shows how long requests wait, the one that shows what they cost in a busy process, or nil]. The
-  # first is the closed loop with the fewest connections, on the server with the fewest slots. The second is the closed
-  # loop that keeps a single process busiest, among those with fewer than MANY connections.
+  # first is the closed loop with the fewest connections, on the server with the fewest slots. The second is a closed
+  # loop that keeps a single process busy, among those with fewer than MANY connections.
   def calibrating(conditions)
     closed = conditions.reject { |condition| condition.demand.open? }
     first = closed.min_by do |condition|
       setting = condition.setting
       [condition.busy > BUSY ? 1 : 0, condition.demand.connections, setting.slots, setting.processes]
     end
-    busy = closed.select { |condition| condition.setting.processes == 1 && condition.demand.connections < MANY }
-    [first, busy.max_by(&:busy)]
+    [first, busy(closed)]
+  end
+
+  # Of a single process' conditions that are nearly as busy as the busiest, the one of median cost: the busiest of many
+  # is one whose runs were faster by chance.
+  def busy(closed)
+    single = closed.select { |condition| condition.setting.processes == 1 && condition.demand.connections < MANY }
+    busiest = single.map(&:busy).max
+    nearly = single.select { |condition| condition.busy >= NEARLY * busiest }.sort_by { |condition| cost(condition) }
+    nearly[nearly.length / 2]
   end
 
   # CPU time as it was measured in a busy process, as in a profile (Profiler::Costs#warmth). As much waiting as makes

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "cuttle/http/field_value"
 require "cuttle/http/head"
 require "cuttle/http/parsers/syntax"
 require "cuttle/http/parsers/pure/chunks"
