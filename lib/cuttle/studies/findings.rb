@@ -105,13 +105,14 @@ module Cuttle
       # relative precision. It considers only the widths of intervals, never their position: measuring until there is a
       # verdict would produce one. (Shares of errors may be 0, and have no such precision.)
       def imprecise(share)
-        wide = tested { |statement, found| !statement.of_errors? && !precise?(found, share) }
+        wide = tested(verdicts) { |statement, found| !statement.of_errors? && !precise?(found, share) }
         wide.map { |condition| ids_of(condition) }.select(&:all?)
       end
 
-      # The runs on which the verdicts are based.
+      # The runs on which the verdicts on published claims are based; without such claims, those of all.
       def decisive_runs
-        tested.flat_map { |condition| runs(condition) }
+        published = verdicts.select { |verdict| verdict.claim.published? }
+        tested(published.empty? ? verdicts : published).flat_map { |condition| runs(condition) }
       end
 
       # The A/A control: a metric of an unchanged copy of a condition / that of the condition. An Estimate, or nil if it
@@ -165,9 +166,9 @@ module Cuttle
 
       private
 
-      # The conditions behind the statements that were tested, or only behind those that the block selects, by what was
-      # found.
-      def tested
+      # The conditions behind the tested statements of these Verdicts, or only behind those that the block selects, by
+      # what was found.
+      def tested(verdicts)
         verdicts.flat_map do |verdict|
           chosen = verdict.evidence.select do |statement, found, decided|
             decided != :untestable && (!block_given? || yield(statement, found))
