@@ -133,6 +133,18 @@ class TestStudyDocuments < Minitest::Test
     assert_equal [1], Studies::Report::Conditions.shared(environment)
   end
 
+  # No claim is about 10 connections.
+  def test_what_the_load_took_of_a_shared_core_is_said_of_the_claims_too
+    said = [0.07, 0.02].map do |most|
+      value = ->(_, load, _) { [100.0, {}, { "load_cpu" => load["connections"] == 10 ? most : 0.012 }] }
+      findings = lab("q1-threads", environment: { "load_cores" => [1] }, &value).findings
+      Studies::Report::Conditions.troubles(findings).grep(/shared core 1/)
+    end
+    assert_equal [["The load shared core 1 with the servers, and took up to 7% of it, and 1.2% where claims are " \
+                   "tested: rates there are too low by about as much."],
+                  ["The load shared core 1 with the servers, and took up to 2% of it."]], said
+  end
+
   # An excerpt has whole numbers where five digits are enough.
   def test_a_run_is_as_long_as_its_responses_take
     long = lab("s0-ab", run: { "rate" => 20_000, "responses" => 10_000 })
