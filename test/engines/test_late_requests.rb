@@ -9,7 +9,7 @@ class TestLateRequests < Minitest::Test
   include Eventually
 
   ASK = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-  LIMIT = 1 # seconds
+  LIMIT = 3 # seconds, in which the crowd comes on a machine that is busy
   CROWD = 150 # clients; a look at epoll reports at most 128
 
   def setup
@@ -34,7 +34,7 @@ class TestLateRequests < Minitest::Test
     define_method("test_the_rest_of_heads_under_the_core_#{core}") do
       poll(core, header_timeout: LIMIT)
       CROWD.times { connect.write(ASK[0, 20]) }
-      eventually("all of them accepted") { @source.next(0.01) || @source.stats[:accepted] == CROWD }
+      eventually("all of them accepted", every: 0) { @source.next(0.01) || @source.stats[:accepted] == CROWD }
       unread { @clients.each { |client| client.write(ASK[20..]) } }
       serve_all
     end
@@ -48,7 +48,7 @@ class TestLateRequests < Minitest::Test
     end
 
     define_method("test_silence_is_still_late_under_the_core_#{core}") do
-      connection = accept(core, idle_timeout: LIMIT / 10.0, header_timeout: LIMIT / 10.0)
+      connection = accept(core, idle_timeout: LIMIT / 30.0, header_timeout: LIMIT / 30.0)
       answer(connection.next_request)
       assert_equal 200, @clients.first.response.status
       assert_nil connection.next_request
