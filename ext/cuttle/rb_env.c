@@ -182,12 +182,8 @@ static bool same_address(const struct cuttle_source *source, const struct cuttle
 }
 
 /* RFC 9110, 4.2.3: an empty path means "/". With OPTIONS and no query it means the server, as "*" does. */
-static VALUE path_info(const struct cuttle_exchange *exchange, VALUE method)
+static VALUE without_path(const struct cuttle_head *head, VALUE method)
 {
-	const struct cuttle_head *head = cuttle_exchange_head(exchange);
-
-	if (head->path.length)
-		return binary(exchange, head->path);
 	return rb_str_dup(method == methods[OPTIONS] && !head->has_query ? asterisk : slash);
 }
 
@@ -212,7 +208,7 @@ __attribute__((always_inline)) static inline void introduce(VALUE env, struct cu
 	if (usual && source->usual_start >= 0)
 		start = head->fields[source->usual_start].value;
 	own.values[METHOD] = method == methods[0] ? Qundef : method;
-	own.values[PATH] = path_info(exchange, method);
+	own.values[PATH] = head->path.length ? binary(exchange, head->path) : without_path(head, method);
 	own.values[QUERY] = head->query.length ? binary(exchange, head->query) : Qundef;
 	own.values[URI] = binary(exchange, head->target);
 	own.values[PROTOCOL] = head->minor ? Qundef : http_1_0;
