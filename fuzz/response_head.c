@@ -121,23 +121,16 @@ static bool write_line(struct text *text, const char *name, size_t name_length, 
 	return true;
 }
 
-/* Only newlines, which make no field. */
-static bool is_newlines(const char *value, size_t length)
-{
-	for (size_t at = 0; at < length; at++)
-		if (value[at] != '\n')
-			return false;
-	return true;
-}
-
 static bool write_field(struct text *text, const char *name, size_t name_length, const char *value, size_t length)
 {
 	if (!is_token(name, name_length))
 		return false;
-	if (length > 0 && is_newlines(value, length))
-		return true;
-	while (length > 0 && value[length - 1] == '\n')
-		length--;
+	if (length > 0 && value[length - 1] == '\n') {
+		while (length > 0 && value[length - 1] == '\n')
+			length--;
+		if (length == 0) /* only newlines, which make no field */
+			return true;
+	}
 	for (;;) {
 		const char *newline = memchr(value, '\n', length);
 		size_t line = newline ? (size_t)(newline - value) : length;

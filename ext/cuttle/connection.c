@@ -275,10 +275,12 @@ static bool body_is_overdue(const struct cuttle_connection *connection, uint64_t
 	return limit && now - connection->exchange->meter.began >= limit;
 }
 
-bool cuttle_connection_body_is_slow(struct cuttle_connection *connection, uint64_t now)
+bool cuttle_connection_body_is_late(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_exchange *exchange = connection->exchange;
 
+	if (body_is_overdue(connection, now))
+		return true;
 	if (connection->spooling)
 		cuttle_meter_excuse(&exchange->meter, exchange->body->total, now);
 	return cuttle_meter_late(&exchange->meter, exchange->body->total, connection->core->limits.min_rate, 0, now);
@@ -292,12 +294,12 @@ static bool output_is_late(struct cuttle_connection *connection, uint64_t now)
 	return cuttle_meter_late(&exchange->meter, exchange->bytes_sent, limits->min_rate, limits->write_timeout, now);
 }
 
-/* unread: there are octets that nobody has read or parsed. */
+/* unread: some octets are still to be read or parsed. Only the limit for a whole body doesn't wait for these. */
 static bool input_is_late(struct cuttle_connection *connection, bool unread, uint64_t now)
 {
 	if (connection->state != CUTTLE_BODY)
 		return !unread;
-	return body_is_overdue(connection, now) || (!unread && cuttle_connection_body_is_slow(connection, now));
+	return unread ? body_is_overdue(connection, now) : cuttle_connection_body_is_late(connection, now);
 }
 
 static enum cuttle_step end_late(struct cuttle_connection *connection, uint64_t now)
@@ -307,8 +309,8 @@ static enum cuttle_step end_late(struct cuttle_connection *connection, uint64_t 
 	return cuttle_connection_fail(connection, connection->spooling ? 503 : 408, now);
 }
 
-/* The deadline of a connection that waits for octets of a request. It reads first: if all threads were in the app, what
- * the peer has sent in time may still be in the kernel. */
+/* Handles the deadline of a connection that waits for octets of a request. It reads first: if all threads were in the
+ * app, octets that came in time may still be in the kernel. */
 static enum cuttle_step expire_input(struct cuttle_connection *connection, uint64_t now)
 {
 	bool queued = !cuttle_list_empty(&connection->work); /* it has a turn of its own, or waits for a Ruby parser */

@@ -379,7 +379,7 @@ enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connect
 	bool late = end_parsing(connection);
 	int status = keep_body(connection, data, length);
 
-	if (!status && late && !done && !connection->readable && cuttle_connection_body_is_slow(connection, now))
+	if (!status && late && !done && !connection->readable && cuttle_connection_body_is_late(connection, now))
 		status = 408;
 	if (status)
 		return cuttle_connection_fail(connection, status, now);

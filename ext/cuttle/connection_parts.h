@@ -36,8 +36,8 @@ static inline void cuttle_connection_give_back_inbox(struct cuttle_connection *c
  * without memory. */
 int cuttle_connection_secure(struct cuttle_connection *connection, const char *octets, size_t count);
 
-/* Whether the body arrives more slowly than the minimum rate, with the slack that it has. Measures it. */
-bool cuttle_connection_body_is_slow(struct cuttle_connection *connection, uint64_t now);
+/* Whether the body is over its time, or arrives more slowly than the minimum rate and its slack allow. Measures it. */
+bool cuttle_connection_body_is_late(struct cuttle_connection *connection, uint64_t now);
 
 /* connection_input.c: reads once and processes what is buffered as far as it goes. */
 enum cuttle_step cuttle_connection_receive(struct cuttle_connection *connection, uint64_t now);

@@ -64,7 +64,7 @@ module Cuttle
     # Does everything that a start does, except serving.
     def rehearse
       server.preload
-      exit Restart.rehearsed # whoever called
+      exit Restart.rehearsed
     end
 
     def serve

@@ -5,7 +5,7 @@ require "minitest/mock"
 
 # The hooks at the end of a supervisor: they may never end.
 class TestParting < Minitest::Test
-  # Waits as long as it is told to, on a clock of its own. +coming+ are the signals that come then.
+  # Each wait moves the clock. +coming+ are the signals that come then.
   Signals = Struct.new(:now, :coming) do
     def wait(seconds)
       self.now += seconds

@@ -3,8 +3,8 @@
 require "test_helper"
 require "socket"
 
-# A deadline is for the client. What it has sent in time is served, even if every thread was in the app and nobody read
-# it until the deadline had passed.
+# A deadline is for the client. A request that came in time is served, even if every thread was in the app and read it
+# after the deadline.
 class TestLateRequests < Minitest::Test
   include Eventually
 

@@ -5,7 +5,7 @@ require "minitest/mock"
 
 # How long a process that stops waits, and what it says if it was too long.
 class TestTheDrainOfAWorker < Minitest::Test
-  # Waits as long as it is told to, on a clock of its own. +events+ are blocks, by the time at which each is called.
+  # Each wait moves the clock. +events+ are blocks, by the time at which each is called.
   Signals = Struct.new(:now, :events) do
     def wait(seconds)
       self.now = [now + seconds, *events.keys].min
@@ -14,7 +14,7 @@ class TestTheDrainOfAWorker < Minitest::Test
     end
   end
 
-  # Serves nobody.
+  # A server without requests.
   class Server
     attr_reader :settings
 
@@ -23,7 +23,7 @@ class TestTheDrainOfAWorker < Minitest::Test
     def stranded? = false
   end
 
-  # Is quiet.
+  # A pulse that sends nothing.
   class Pulse
     def interval = nil
     def beat = nil
