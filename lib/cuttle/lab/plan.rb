@@ -106,7 +106,7 @@ module Cuttle
         random = Random.new((seed << 20) + number)
         groups = present.group_by { |configuration| configuration.base || configuration.id }.values
         groups.shuffle(random: random).flat_map { |group| shuffled(group, random) }.map do |configuration|
-          Start.new(configuration, loads_of(configuration).shuffle(random: random), number)
+          Start.new(configuration, closed_first(loads_of(configuration).shuffle(random: random)), number)
         end
       end
 
@@ -117,6 +117,11 @@ module Cuttle
       end
 
       private
+
+      # An open loop would overload a server that is not warm yet.
+      def closed_first(loads)
+        loads.partition { |load| !load.open? }.flatten
+      end
 
       # A group of one takes no random number, so seeds of labs without groups give the same orders as before.
       def shuffled(group, random)

@@ -107,6 +107,18 @@ class TestLabPlan < Minitest::Test
     refute_equal orders[0], orders[2]
   end
 
+  def test_open_loops_come_last
+    loads = [10, nil, 20, nil].each_with_index.map do |rate, number|
+      { "name" => "load #{number}", "loop" => rate ? "open" : "closed", "connections" => 1, "rate" => rate }
+    end
+    pairs = loads.map { |load| [compared("single", "single", "pair"), load] }
+    plan = Cuttle::Lab::Plan::Declared.new(pairs, peers: LabFakes::Peers.new)
+                                      .plan(seed: 1, rounds: 8, duration: 1, warmup: 0)
+    orders = Array.new(8) { |number| plan.round(number).first.loads.map(&:name) }
+    orders.each { |order| assert_equal ["load 1", "load 3"], order.first(2).sort }
+    assert_equal 4, orders.uniq.length
+  end
+
   def test_those_that_are_compared_start_one_after_the_other
     load = { "name" => "1 connection", "loop" => "closed", "connections" => 1 }
     pairs = 20.times.to_a.product(%w[single hybrid]).map do |number, model|

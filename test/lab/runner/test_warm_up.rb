@@ -19,6 +19,17 @@ class TestLabWarmUp < Minitest::Test
     assert_equal [false, 4], warm(100, 200, 400, 800)
   end
 
+  # As it compiles its code.
+  def test_a_server_that_gets_faster_has_more_time
+    assert_equal [true, 8], warm(800, 560, 400, 280, 200, 140, 100, 100)
+    assert_equal [false, 5], warm(800, 560, 400, 280, 1000)
+  end
+
+  def test_even_a_server_that_always_gets_faster_is_measured_at_last
+    assert_equal [false, 20], warm(*Array.new(21) { |number| 800 * (0.8**number) }, seconds: 0.5)
+    assert_equal [false, 8], warm(*Array.new(21) { |number| 800 * (0.8**number) }, seconds: 1.3)
+  end
+
   def test_few_responses_may_differ_by_chance
     assert_equal [true, 2], warm(100, 112, responses: 100)
     assert_equal [false, 4], warm(100, 112, 126, 141, responses: 10_000)
@@ -35,12 +46,12 @@ class TestLabWarmUp < Minitest::Test
     assert_equal [true, 4], warm(100, 101, 99, 100, responses: 20)
   end
 
-  # Of runs that are still a quarter slower at the end of the warm-up, few pass; of steady ones, most do.
+  # Of runs in which each piece is a fifth faster, few pass; of steady ones, most do.
   def test_power
     random = Random.new(1)
     passed = [1.25, 1.0].map do |slower|
-      times = [3, 2, 1, 0].map { |power| 100 * (slower**power) }
-      200.times.count { warm(*times, responses: 60, random: random).first }
+      times = Array.new(21) { |number| 8000 / (slower**number) }
+      200.times.count { warm(*times, responses: 60, random: random, seconds: 0.5).first }
     end
     assert_operator passed[0], :<=, 20
     assert_operator passed[1], :>=, 180
@@ -72,16 +83,17 @@ class TestLabWarmUp < Minitest::Test
 
   private
 
-  # Pieces with these mean times (ms), which vary by about 30%. [whether it is steady, number of pieces]
-  def warm(*means, responses: 10_000, random: Random.new(1))
+  # Pieces with these mean times (ms), which vary by about 30%, and take so many seconds each. [whether it is steady,
+  # number of pieces]
+  def warm(*means, responses: 10_000, random: Random.new(1), seconds: 0)
     calls = 0
-    steady = Cuttle::Lab::Runner::WarmUp.new(1) do
+    warm_up = Cuttle::Lab::Runner::WarmUp.new(1) do
       histogram = Cuttle::Load::Histogram.new
       mean = means[(calls += 1) - 1]
       responses.times { |index| histogram.record((mean * 1e6 * factor(index, random)).round) }
       Piece.new(histogram, false)
-    end.call
-    [steady, calls]
+    end
+    Cuttle.stub(:now, -> { calls * seconds }) { [warm_up.call, calls] }
   end
 
   # As many short as long ones.
