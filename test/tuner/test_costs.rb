@@ -21,10 +21,11 @@ class TestProfilerCosts < Minitest::Test
     def many(workers = 1) = Setting.new(workers: workers, threads: threads)
     def cores = [0]
     def wide_cores = [0, 1]
+    def narrow_cores = [0]
     def alone = { "hybrid" => readings[:solo], "fibers" => readings[:fibers] }.compact
 
     def reading(setting, on = cores)
-      return readings[setting.threads == 1 ? :solo : :many] if on == cores
+      return readings[{ 1 => :solo }.fetch(setting.threads, setting.workers == 2 ? :crowd : :many)] if on == cores
 
       readings[{ 1 => :one, 2 => :two }[setting.workers]]
     end
@@ -85,6 +86,14 @@ class TestProfilerCosts < Minitest::Test
     assert_equal [[1, 1.0], [2, 1.0]], costs(one: one, two: two, deviation: 0.05).scaling
     assert_equal [[1, 1.0]], costs(one: one).scaling
     assert_nil costs.scaling
+  end
+
+  def test_processes_that_share_a_core_lose_time
+    many, crowd = reading(cpu: 0.005), reading(cpu: 0.0055)
+    assert_equal 1.1, costs(many: many, crowd: crowd).sharing
+    assert_equal 1.0, costs(many: many, crowd: crowd, deviation: 0.05).sharing
+    assert_nil costs(many: many).sharing
+    assert_nil costs(crowd: crowd).sharing
   end
 
   def test_memory_and_connections_are_solved_from_three_totals

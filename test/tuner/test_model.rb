@@ -71,6 +71,15 @@ class TestModel < Minitest::Test
     assert_limit :cores, 160, "single", workers: 8, cpu: 0.01, overheads: { "single" => 0.0025 }
   end
 
+  def test_processes_lose_time_only_if_they_share_cores
+    shared = { cpu: 0.01, sharing: 1.25 }
+    assert_about 160, capacity("single", workers: 8, **shared), 0.001
+    assert_about 200, capacity("single", workers: 2, **shared), 0.001
+    assert_about 160, forecast("single", Demand.closed(16), workers: 8, **shared).rate, 0.01
+    open = ->(**more) { forecast("single", Demand.open(150), workers: 8, cpu: 0.01, **more) }
+    assert_operator open[sharing: 1.25].p95, :>, 1.2 * open[].p95
+  end
+
   def test_ractors_have_a_gvl_each
     assert_limit :cores, 200, "ractors", workers: 2, threads: 4, cpu: 0.01, wait: 0.01
   end

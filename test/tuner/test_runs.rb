@@ -22,21 +22,24 @@ class TestProfilerRuns < Minitest::Test
       end
     end
 
-    attr_reader :served, :now
+    attr_reader :served, :places, :now
 
-    # errors: engine => those of its first starts.
-    def initialize(errors)
+    # errors: engine => those of its first starts. server: the server's cores.
+    def initialize(errors, server)
       @errors = errors
+      @server = server
       @served = []
+      @places = []
       @now = 0.0
     end
 
-    def cores = Cores.new([0], [1])
+    def cores = Cores.new(@server, [1])
     def boot = 0.1
     def unavailable(setting) = ("not here" if setting.engine == "threads")
 
-    def serve(setting, **)
+    def serve(setting, on:, **)
       @served << setting.engine
+      @places << [setting.name, on]
       error = @errors.fetch(setting.engine, []).shift or return yield Site.new(self)
       pass(FAILING) { raise error }
     end
@@ -94,6 +97,15 @@ class TestProfilerRuns < Minitest::Test
     refute_includes @bench.served, "threads"
   end
 
+  def test_workers_share_a_core_and_have_cores_of_their_own
+    runs(engines: %w[hybrid])
+    assert_equal [["hybrid -w 1 -t 1", [0]], ["hybrid -w 1 -t 5", [0]], ["hybrid -w 1 -t 5", [0, 1]],
+                  ["hybrid -w 2 -t 5", [0, 1]], ["hybrid -w 2 -t 5", [0]]], @bench.places
+    runs(engines: %w[hybrid], server: [0, 2, 3])
+    assert_equal [["hybrid -w 1 -t 1", [0, 2, 3]], ["hybrid -w 1 -t 5", [0, 2, 3]], ["hybrid -w 2 -t 5", [0, 2, 3]],
+                  ["hybrid -w 3 -t 5", [0, 2, 3]], ["hybrid -w 1 -t 5", [0]], ["hybrid -w 2 -t 5", [0]]], @bench.places
+  end
+
   private
 
   def wrong(text = "wrong answers")
@@ -101,8 +113,8 @@ class TestProfilerRuns < Minitest::Test
   end
 
   # The Runs of an app for which these engines fail so often.
-  def runs(errors = {}, seconds: 1000, engines: %w[hybrid single fibers])
-    @bench = Bench.new(errors)
+  def runs(errors = {}, seconds: 1000, engines: %w[hybrid single fibers], server: [0])
+    @bench = Bench.new(errors, server)
     schedule = Profiler::Schedule.new(seconds, clock: -> { @bench.now })
     Profiler::Runs.new(@bench, Samples.new, engines: engines, schedule: schedule, say: ->(_) {},
                                             warn: @said.method(:push)).run

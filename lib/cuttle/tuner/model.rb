@@ -118,7 +118,7 @@ module Cuttle
       end
 
       def machine(cores)
-        Machine.new(cores, @profile.scaling)
+        Machine.new(cores, @profile.scaling, @profile.sharing)
       end
 
       # Only threads contend for the GVL: a process with one thread has no such cost.
@@ -155,8 +155,8 @@ module Cuttle
 
       # Everything in the profile that a simulation depends on.
       def facts
-        @facts ||= [@profile.entries, @profile.overheads, @profile.scaling, @profile.contention, @profile.connections,
-                    @profile.ruby]
+        @facts ||= [@profile.entries, @profile.overheads, @profile.scaling, @profile.sharing, @profile.contention,
+                    @profile.connections, @profile.ruby]
       end
 
       # [figures of a Forecast, the largest number of requests that a process had in the app at once]

@@ -14,6 +14,7 @@ module Cuttle
     #   entries      the request mix: an Entry for each kind
     #   overheads    engine => seconds of CPU time of a request outside the app
     #   scaling      [[processes that compute at once, speed of each, 1.0 alone], …]
+    #   sharing      how many times as much CPU time a request takes while more processes compute than there are cores
     #   contention   seconds of CPU time that each further busy thread of a process adds to a request (the GVL's cost)
     #   memory       { "base", "worker", "thread", "alone" }: PSS of supervisor and mould; of each worker with one
     #                thread; of each further thread; octets of a process with one thread that does not fork
@@ -28,8 +29,8 @@ module Cuttle
     class Profile
       SCHEMA = "cuttle-profile/1"
       FILE = "profile.json"
-      KEYS = %w[schema id taken_at command app environment entries overheads scaling contention memory boot connections
-                unfit corrections notes].freeze
+      KEYS = %w[schema id taken_at command app environment entries overheads scaling sharing contention memory boot
+                connections unfit corrections notes].freeze
 
       # One kind of request. weight: its share of the mix (positive; only the ratios of weights matter). cpu, wait:
       # distributions of the CPU time in Ruby and of the waiting time: seconds in ascending order at evenly spaced

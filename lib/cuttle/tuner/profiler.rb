@@ -87,7 +87,9 @@ module Cuttle
                                         warn: method(:note)).run
         costs = Costs.new(runs, samples, warn: method(:note))
         entries = samples.entries(unlocked: costs.unlocked, warmth: costs.warmth)
-        facts = %i[overheads scaling contention memory connections].to_h { |name| [name, costs.public_send(name)] }
+        facts = %i[overheads scaling sharing contention memory connections].to_h do |name|
+          [name, costs.public_send(name)]
+        end
         Profile.new(id: Time.now.strftime("profile-%Y%m%d-%H%M%S"), taken_at: Time.now.utc.iso8601(3),
                     command: [*@options.command, "--seed", @options.seed.to_s],
                     app: { "name" => app.name, "path" => app.rackup }, environment: environment(cores),

@@ -5,20 +5,22 @@ module Cuttle
     class Model
       # The cores, and how fast processes compute on them. Up to the number of cores, each process has a core, and the
       # processes slow each other down by sharing caches, memory and hyper-threads. More processes share the cores
-      # evenly.
+      # evenly, and lose time at each change of process.
       class Machine
         attr_reader :cores
 
-        # scaling: as in a Profile: [[processes that compute at once, speed of each], …], or nil.
-        def initialize(cores, scaling)
+        # scaling, sharing: as in a Profile: [[processes that compute at once, speed of each], …], and how many times
+        # as much CPU time a request takes with more processes than cores; or nil.
+        def initialize(cores, scaling, sharing = nil)
           @cores = cores
+          @sharing = sharing || 1.0
           @points = [[1, 1.0], *(scaling || [])].to_h.sort
           @speeds = []
         end
 
         # The speed of each of +count+ computing processes; 1.0 for one alone.
         def speed(count)
-          @speeds[count] ||= count > cores ? alone(cores) * cores / count : alone(count)
+          @speeds[count] ||= count > cores ? alone(cores) * cores / count / @sharing : alone(count)
         end
 
         # The computing seconds of all cores in one second.

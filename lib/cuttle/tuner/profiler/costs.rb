@@ -53,6 +53,13 @@ module Cuttle
           [[1, 1.0], *speeds]
         end
 
+        # The CPU time of a response of two processes on one core / that of one. A process that gets its core back finds
+        # cold caches there.
+        def sharing
+          one, two = [1, 2].map { |workers| @runs.reading(@runs.many(workers), @runs.narrow_cores) }
+          (1 / speed(one, two)).round(4) if one && two
+        end
+
         # Memory, from three totals: one worker with one thread, one worker with several, two workers with several. A
         # total includes the garbage that its run left. A worker with one thread takes more than a further thread. So if
         # the totals give it less than a thread, the thread's memory is used for it: otherwise additional workers would

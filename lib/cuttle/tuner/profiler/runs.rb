@@ -39,7 +39,7 @@ module Cuttle
 
         # Makes all runs. Returns itself.
         def run
-          steps = [Step.new(solo, :paired, cores), Step.new(many, :compared, cores), *wide, *others]
+          steps = [Step.new(solo, :paired, cores), Step.new(many, :compared, cores), *wide, *narrow, *others]
           steps = steps.uniq { |step| [step.setting, step.cores] }.reject { |step| unavailable?(step) }
           errors = attempt(steps)
           say_what_is_late
@@ -84,7 +84,17 @@ module Cuttle
           cores.one? ? cores | @bench.cores.load : cores
         end
 
+        # A single core, which two workers have to share.
+        def narrow_cores
+          cores.first(1)
+        end
+
         private
+
+        # One worker, and two.
+        def narrow
+          [1, 2].map { |workers| Step.new(many(workers), :compared, narrow_cores) }
+        end
 
         # One worker, two, and one for each core.
         def wide
