@@ -10,8 +10,8 @@ module Cuttle
                  words: "lib/cuttle/settings/table.rb", metrics: "lib/cuttle/telemetry/metrics/table.rb" }.freeze
 
       # Each document and its tables.
-      DOCUMENTS = { "README.md" => %i[options engines parsers presets], "docs/configuration.md" => %i[words],
-                    "docs/observability.md" => %i[metrics] }.freeze
+      DOCUMENTS = { "README.md" => %i[options engines parsers], "docs/configuration.md" => %i[words],
+                    "docs/engines.md" => %i[presets], "docs/observability.md" => %i[metrics] }.freeze
 
       module_function
 
