@@ -12,7 +12,7 @@ module Cuttle
   #   Engine::TRAITS                       its Traits: all that other code knows about an engine
   #   Engine.source(listeners, core:, **options)
   #           its source; made in the process that serves
-  #   Engine.new(source:, service:, threads:, max_fibers:)
+  #   Engine.new(source:, service:, threads:, max_fibers:, ractors:)
   #   #run    serves; returns when it was stopped and has answered every request that it took
   #   #stop(leave_backlog: false)
   #           from any thread and from a trap handler: sets a flag and writes to a descriptor. Requests in the backlog

@@ -69,7 +69,7 @@ class TestLabOptions < Minitest::Test
   def test_an_error_names_the_problem_in_one_line
     { %w[--rounds 0] => /--rounds: a whole number from 1 on/, %w[--workers two] => /--workers: whole numbers/,
       %w[--threads 0] => /--threads: a whole number from 1/, %w[--profile 5/x] => %r{--profile: CPU/IO/SIZE},
-      %w[--cpus 0] => /--cpus: server:0 load:1/, %w[--duration 0s] => /--duration: a time above 0/,
+      %w[--cpus 0] => /--cpus: server:0,load:1/, %w[--duration 0s] => /--duration: a time above 0/,
       %w[--keep-alive maybe] => /--keep-alive maybe/, %w[--concurrency 3 --poisson] => /--poisson is for --rate/,
       %w[--rate x%] => /--rate: requests per second, or a share such as 60%, not x%/,
       %w[--rate 0%] => /--rate: above 0%/,

@@ -20,7 +20,7 @@ module Cuttle
           text.split(/[\s;]+/).to_h do |part|
             name, list = part.split(":", 2)
             unless %w[server load].include?(name) && list&.match?(/\A\d+(-\d+)?(,\d+(-\d+)?)*\z/)
-              raise UsageError, "--cpus: server:0 load:1, or server:0-2 load:3, not #{text.inspect}"
+              raise UsageError, "--cpus: server:0,load:1, or server:0-2,load:3, not #{text.inspect}"
             end
 
             [name.to_sym, numbers(list)]
