@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 require_relative "../lab/support/synthetic_lab"
 require_relative "support/made_up"
 
@@ -44,6 +45,38 @@ class TestEdit < Minitest::Test
     end
   ensure
     File.chmod(0o700, "#{@directory}/closed")
+  end
+
+  # It is a link to a file that only its owner may read, as some deployments have it.
+  def test_a_full_disk_leaves_the_file_as_it_was
+    File.write("#{@directory}/shared.rb", text = "workers 2\n")
+    File.chmod(0o600, "#{@directory}/shared.rb")
+    File.symlink("shared.rb", "#{@directory}/cuttle.rb")
+    edit = Tuner::Edit.new("#{@directory}/cuttle.rb")
+    full = lambda do |path, *|
+      File.open(path, "w", &:close)
+      raise Errno::ENOSPC
+    end
+    error = File.stub(:write, full) { assert_raises(Tuner::Failure) { edit.write(setting("hybrid", 4, 3)) } }
+    assert_match(/can't write .*cuttle\.rb: no space left/i, error.message)
+    assert_equal [text, %w[cuttle.rb shared.rb]], [File.read(edit.path), Dir.children(@directory).sort]
+    edit.write(setting("hybrid", 4, 3))
+    assert_equal "workers 4\nthreads 3\n", File.read("#{@directory}/shared.rb")
+    assert_equal [true, 0o600], [File.symlink?(edit.path), File.stat(edit.path).mode & 0o777]
+  end
+
+  # It has other CPUs in production.
+  def test_workers_auto_stay_where_they_are_as_many
+    Cuttle::Lab::Machine::Cores.stub(:usable, [0, 1, 2, 3]) do
+      [":auto", '"auto"'].each do |auto|
+        assert_equal "workers #{auto} # CPUs\nthreads 5\n",
+                     edit("workers #{auto} # CPUs\nthreads 3\n").text(setting("hybrid", 4, 5))
+      end
+      assert_equal "workers 2\nthreads 5\n", edit("workers :auto\nthreads 3\n").text(setting("hybrid", 2, 5))
+      assert_equal "workers 4\nthreads 5\n", edit("workers 2\nthreads 3\n").text(setting("hybrid", 4, 5))
+      computed = edit("workers ENV.fetch('N', :auto)\nthreads 3\n")
+      assert_match(/:1: workers depends on /, computed.refusal(setting("hybrid", 4, 5)))
+    end
   end
 
   # Also where the locale is C, as in a container.

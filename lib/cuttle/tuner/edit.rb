@@ -76,20 +76,36 @@ module Cuttle
         Diff.new(@there ? @text : "", text(setting), path).to_s
       end
 
-      # Writes the changed file. Raises Failure.
+      # Writes the changed file. If that fails, for example because the disk is full, the file stays as it was. Raises
+      # Failure.
       def write(setting)
         changed = text(setting)
         FileUtils.mkdir_p(File.dirname(path))
-        File.write(path, changed)
+        replace(place_of_file, changed)
       rescue SystemCallError => error
         raise Failure, "can't write #{path}: #{Load.reason(error)}"
       end
 
       private
 
+      # Where the file is, if +path+ is a link.
+      def place_of_file
+        @there ? File.realpath(path) : path
+      end
+
+      # Keeps the owner and the mode of a file that is there.
+      def replace(place, text)
+        new = "#{place}.new"
+        FileUtils.cp(place, new, preserve: true) if @there
+        File.write(new, text)
+        File.rename(new, place)
+      ensure
+        FileUtils.rm_f(new)
+      end
+
       # Why the file can't be written, or nil: a SystemCallError's class. Directories that are missing are made.
       def obstacle
-        return (Errno::EACCES unless File.writable?(path)) if @there
+        return (Errno::EACCES unless [path, File.dirname(place_of_file)].all? { |each| File.writable?(each) }) if @there
         return Errno::EISDIR if File.exist?(path)
 
         directory = Pathname.new(File.expand_path(path)).dirname.ascend.find(&:exist?)
@@ -107,8 +123,15 @@ module Cuttle
       end
 
       def units(setting)
-        name, number = setting.traits.ractors? ? ["ractors", setting.processes] : ["workers", setting.workers]
-        { name => "#{name} #{number}" }
+        return { "ractors" => "ractors #{setting.processes}" } if setting.traits.ractors?
+
+        auto_here?(setting.workers) ? {} : { "workers" => "workers #{setting.workers}" }
+      end
+
+      # Whether the file's workers :auto is that number here. On a machine with other CPUs it is another one.
+      def auto_here?(number)
+        number == Lab::Machine::Cores.usable.length && said("workers").one? &&
+          plain("workers").any? { |place| auto?(place) }
       end
 
       # Settings in the file that are not valid with +setting+: the change removes them.
