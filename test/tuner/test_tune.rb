@@ -82,11 +82,38 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -w 7 -t 5 \(config\/puma\.rb\) /, out)
   end
 
-  def concurrency(number)
-    before, ENV["WEB_CONCURRENCY"] = ENV.fetch("WEB_CONCURRENCY", nil), number
+  def concurrency(number, &block)
+    with_variable("WEB_CONCURRENCY", number, &block)
+  end
+
+  def with_variable(name, value)
+    before, ENV[name] = ENV.fetch(name, nil), value
     yield
   ensure
-    ENV["WEB_CONCURRENCY"] = before
+    ENV[name] = before
+  end
+
+  # Puma reads it first.
+  def test_pumas_file_may_be_for_production_only
+    FileUtils.mkdir_p("#{@directory}/app/config/puma")
+    configure("workers 3\nthreads 7, 7\n", "puma.rb")
+    configure(text = "workers 0\nthreads 1, 1\n", "puma/production.rb")
+    assert_refused(%r{cuttle import config/puma/production\.rb -o config/cuttle\.rb$}, "app/config.ru", "--write")
+    out, err, status = predict("app/config.ru")
+    assert_equal 0, status, err
+    assert_match(%r{instead of hybrid -t 1 \(config/puma/production\.rb\): }, out)
+    assert_match(/^\+threads [2-9].*^\(the file is Puma's: cuttle import /m, out)
+    assert_equal text, File.read("#{@directory}/app/config/puma/production.rb")
+  end
+
+  # CUTTLE_CONFIG names it.
+  def test_the_file_may_be_outside_of_the_apps_directory
+    File.write(path = "#{@directory}/ours.rb", before = "workers 0\nthreads 1\n")
+    _, err, status = with_variable("CUTTLE_CONFIG", path) { predict("app/config.ru", "--write") }
+    assert_equal 0, status, err
+    assert_match(/^cuttle: wrote #{path}$/, err)
+    refute_equal before, File.read(path)
+    assert_equal %w[config config.ru], Dir.children("#{@directory}/app").sort
   end
 
   # Only some Rubies have ractors that serve.
@@ -163,6 +190,17 @@ class TestTune < Minitest::Test
     assert_equal 2, status
     assert_match(/^cuttle: --write: .* cuttle import config\/puma\.rb -o config\/cuttle\.rb$/, err)
     assert_equal text, File.read("#{@directory}/app/config/puma.rb")
+  end
+
+  # The answer is there. Only its page is not.
+  def test_an_answer_is_shown_where_its_page_can_not_be_written
+    folder = File.dirname((told = predict.first).lines.last.chomp)
+    FileUtils.rm("#{@directory}/#{folder}/report.html")
+    FileUtils.mkdir("#{@directory}/#{folder}/report.html.new")
+    out, err, status = tune("show", folder)
+    assert_equal [1, told.lines[0..-3].join], [status, out]
+    assert_match(/\Acuttle: can't write .*report\.html: /, err)
+    assert_equal "cuttle-advice/1", JSON.parse(tune("show", folder, "--json").first)["schema"]
   end
 
   # The configuration may have changed since.
@@ -324,6 +362,13 @@ class TestTune < Minitest::Test
     out, = predict
     assert_match(/^! the profile was made on another machine \(cpu: Abacus there, .* here; memory: 5\.00 MB there/, out)
     assert_match(/was made on another machine: cpu: Abacus/, tune("--profile", @kept, "--what-if", "workers=2")[1])
+  end
+
+  # The memory of a virtual machine isn't the same at each start.
+  def test_a_difference_that_is_not_seen_is_none
+    @kept = profile(environment: here.merge("memory" => here["memory"] + 4096)).write("#{@directory}/again.json")
+    refute_match(/another machine/, predict.first)
+    assert_empty tune("--profile", @kept, "--what-if", "workers=2")[1]
   end
 
   # It may be resumed after an upgrade.

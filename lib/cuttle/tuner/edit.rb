@@ -31,9 +31,9 @@ module Cuttle
 
       attr_reader :path
 
-      # Whether the file at +path+ is Puma's.
+      # Whether the file at +path+ is Puma's: config/puma.rb, config/puma/production.rb.
       def self.pumas?(path)
-        File.basename(path).include?("puma")
+        File.basename(path).include?("puma") || File.basename(File.dirname(path)) == "puma"
       end
 
       # path: the file's path; the file need not exist.

@@ -5,11 +5,11 @@ require "tempfile"
 module Cuttle
   class CLI
     class Tune
-      # The setting that an app has now, in production. It comes from its config/cuttle.rb, else from its
-      # config/puma.rb, else from the environment and the defaults. Our own apps have no such files.
+      # The setting that an app has now, in production. It comes from its config/cuttle.rb, else from Puma's file, else
+      # from the environment and the defaults. Our own apps have no such files.
       class Present
         OURS = "config/cuttle.rb"
-        PUMAS = "config/puma.rb"
+        PUMAS = %w[config/puma/production.rb config/puma.rb].freeze # Puma reads the first that exists
         ENVIRONMENT = "production"
         PUMAS_THREADS = 5 # if its file says none
         # A thread for each connection, as a number for the model.
@@ -23,7 +23,7 @@ module Cuttle
         def initialize(app)
           @directory = directory(app)
           @setting, @place, file = @directory ? Dir.chdir(@directory) { in_production } : defaults
-          @configuration = @directory && File.join(@directory, file || OURS)
+          @configuration = @directory && File.expand_path(file || OURS, @directory)
         end
 
         # Members of Tuner::Options.
@@ -36,7 +36,8 @@ module Cuttle
           raise UsageError, "--write: an app of the lab's own has no configuration file" unless path
           return path unless Tuner::Edit.pumas?(path)
 
-          raise UsageError, "--write: #{PUMAS} is Puma's; make ours first: cuttle import #{PUMAS} -o #{OURS}"
+          name = PUMAS.find { |each| path.end_with?("/#{each}") } || path
+          raise UsageError, "--write: #{name} is Puma's; make ours first: cuttle import #{name} -o #{OURS}"
         end
 
         private
@@ -67,14 +68,13 @@ module Cuttle
         # Reads only workers and threads of Puma's file, converted to our words. Workers may be auto, or come from a
         # variable, as in our file.
         def pumas
-          return unless File.file?(PUMAS)
-
+          path = PUMAS.find { |each| File.file?(each) } or return
           Tempfile.create(["puma", ".rb"]) do |file|
-            file.write(Cuttle::Import.new(PUMAS).text)
+            file.write(Cuttle::Import.new(path, server: "puma").text)
             file.flush
             workers, threads = Configuration.read(file.path).values.values_at(:workers, :threads)
             [of(Settings.build(environment: ENVIRONMENT, workers: workers, threads: threads || PUMAS_THREADS)),
-             PUMAS, PUMAS]
+             path, path]
           end
         end
 

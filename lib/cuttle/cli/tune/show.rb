@@ -34,13 +34,12 @@ module Cuttle
           0
         end
 
-        # Prints the answer, and writes the page.
+        # Prints the answer, then writes the page: on a full disk, or in another user's directory, the answer is still
+        # shown. Raises Error.
         def print(advice, folder, json:)
+          @out.print json ? "#{JSON.generate(advice.to_h)}\n" : Tuner::Report.text(advice)
           page = folder.write(Tuner::Report::FILE, Tuner::Report.html(advice))
-          return @out.puts(JSON.generate(advice.to_h)) if json
-
-          @out.print Tuner::Report.text(advice)
-          @out.puts "", page
+          @out.puts "", page unless json
         end
 
         # Changes the configuration file, and prints the difference. Raises Error.
