@@ -404,6 +404,14 @@ class TestAdvice < Minitest::Test
     assert_equal [:keep, nil], [measured.kind, measured.failure], "its own runs were valid"
   end
 
+  # Its closed loop served more than was predicted, and its open loop had no valid run.
+  def test_response_times_without_end_have_no_ratio
+    present, choice = outcome(HAVE, capacity: 60, p95: Float::INFINITY), outcome(BEST, capacity: 60)
+    refute_predicate present, :overloaded?
+    gains = Tuner::Verdict.new(present, limits: Tuner::Limits.new).gains(choice)
+    assert_equal [1.0, nil], [gains[:capacity].value, gains[:p95]]
+  end
+
   # That a setting can't be proved says nothing about the app.
   def test_only_runs_that_failed_speak_against_a_setting
     found = verified({ HAVE => [50.0, 60.0], BEST => [50.0, 60.0] }, invalid: { HAVE => "unproved: it should be 3" })

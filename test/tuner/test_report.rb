@@ -13,12 +13,12 @@ class TestTuneReport < Minitest::Test
   BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
 
   def advice(measured = { HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: {}, warnings: [], present: HAVE,
-             model: Plain, engines: %w[single hybrid],
+             model: Plain, rounds: 5, engines: %w[single hybrid],
              profile: profile(connections: { "process" => 0, "thread" => 1 }))
     given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: present, place: "config/cuttle.rb",
                                engines: engines, command: ["cuttle", "tune", "--app", "a b"], seed: 1)
-    Tuner::Advisor.new(given, profile: profile, verified: (verified(measured) if measured), cores: 1, here: 1,
-                              model: model.method(:new))
+    found = verified(measured, rounds: rounds) if measured
+    Tuner::Advisor.new(given, profile: profile, verified: found, cores: 1, here: 1, model: model.method(:new))
                   .advice(id: "1", taken_at: "2026-11-24T07:00:00.000Z", app: "made up", warnings: warnings)
   end
 
@@ -43,6 +43,45 @@ class TestTuneReport < Minitest::Test
     assert_match(/^No setting keeps the limits\. hybrid\S* .*comes nearest: /, none)
     assert_includes none, "memory 30.0 MB, 3 times the limit of 10.0 MB."
     assert_includes none, "(predicted)"
+  end
+
+  # A target rate asks for no more, so a setting of a quarter of the capacity may be the answer.
+  def test_what_is_as_good_for_a_rate_is_so_at_that_rate_only
+    kept = text({ HAVE => [58.0, 60.0], BEST => [90.0, 60.0] }, limits: { rate: 35.0 })
+    assert_includes kept, "Keep hybrid -t 3 (config/cuttle.rb): no setting is measurably better at 35.0/s."
+    dear = "hybrid -w 4 -t 3 \\(config/cuttle\\.rb\\)"
+    assert_match(%r{^Run .*: it is predicted to be as fast as #{dear} at 5\.0/s, and takes .* less memory\.$},
+                 text(nil, present: setting("hybrid", 4, 3), limits: { rate: 5.0 }))
+  end
+
+  # After Ctrl-C during the first round, for example.
+  def test_what_was_not_compared_is_not_called_the_best
+    few = "Keep hybrid -t 3 (config/cuttle.rb): too little was measured to find a better setting."
+    assert_includes text({ HAVE => [50.0, 60.0] }), few
+    assert_includes text({ HAVE => [50.0, 60.0], BEST => [50.0, 60.0] }, rounds: 1), few
+    assert_includes text(nil, present: BEST), "(config/cuttle.rb): no setting is predicted to be better.\n"
+  end
+
+  # Too few responses have no p99, and the open loop of a setting may have no valid run.
+  def test_what_is_predicted_of_a_measured_setting_is_called_so
+    words, plain = Tuner::Report::Words, outcome(BEST, capacity: 80, p95: 0.06)
+    counted = %i[capacity p50 p95].to_h do |name|
+      [name, Cuttle::Lab::Statistics::Estimate.new(plain[name].value, nil, nil, 5)]
+    end
+    some, none = [counted, counted.slice(:capacity)].map do |figures|
+      plain.confirmed(Tuner::Measurement.new(setting: BEST, rounds: 5, **figures))
+    end
+    assert_equal "measured in 5 rounds, p99 predicted", words.source(some)
+    assert_equal "measured in 5 rounds, p50, p95 and p99 predicted", words.source(none)
+    assert_equal "measured in 5 rounds", words.source(none, %i[capacity])
+    answer = Struct.new(:choice, :demand).new(some, some.demand)
+    assert_match(%r{\AAt 50\.0/s: p50 30\.0 ms, p95 60\.0 ms, predicted p99 90\.0 ms \(}, words.times(answer))
+  end
+
+  def test_a_step_that_breaks_a_limit_says_so
+    broken = text(limits: { rate: 32.0 })
+    assert_match(%r{^  2 -> no workers: .*; breaks a limit: capacity 30\.0/s, below the rate of 32\.0/s$}, broken)
+    refute_includes text, "breaks"
   end
 
   def test_questions_have_their_answers

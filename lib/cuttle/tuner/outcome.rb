@@ -26,9 +26,15 @@ module Cuttle
         self.class.new(**to_h, **found, **times(measurement), measured: true)
       end
 
-      # Whether the capacity is measured. A verification may have too few connections for it.
+      # Whether that figure is measured. A verification may have too few connections for the capacity, and too few
+      # responses for a percentile.
+      def measured?(name)
+        measured && !self[name].nil? && !self[name].count.nil?
+      end
+
+      # The same of the capacity.
       def capacity_measured?
-        measured && !capacity.count.nil?
+        measured?(:capacity)
       end
 
       # Whether requests arrive faster than the setting can serve them, so that waiting times grow without end.

@@ -91,9 +91,10 @@ module Cuttle
       end
 
       def ratio(one, other)
-        return unless one&.value&.positive? && other&.value&.finite?
+        values = [one, other].map { |each| each&.value }
+        return unless values.all? { |value| value&.finite? } && values.first.positive?
 
-        Lab::Statistics::Estimate.new(other.value / one.value, nil, nil, nil)
+        Lab::Statistics::Estimate.new(values.last / values.first, nil, nil, nil)
       end
     end
   end

@@ -21,7 +21,7 @@ module Cuttle
         end
 
         register "what-if", "What if", at: 30 do |advice|
-          list(advice.what_ifs.map { |each| Steps.sentence(each) })
+          list(advice.what_ifs.map { |each| Steps.sentence(each, advice.limits) })
         end
 
         register "map", "Workers by threads", at: 40,

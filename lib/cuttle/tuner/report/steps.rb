@@ -9,10 +9,16 @@ module Cuttle
 
         module_function
 
-        # "3 -> 5 threads: +2% capacity, p99 +40 ms, 8 more database connections"
-        def sentence(each)
+        # "3 -> 5 threads: +2% capacity, p99 +40 ms, 8 more database connections". limits: of the Advice.
+        def sentence(each, limits)
           from, to = each.from, each.to
-          "#{step(from.setting, to.setting)}: #{difference(from, to)}#{supposed(from, to)}"
+          "#{step(from.setting, to.setting)}: #{difference(from, to)}#{supposed(from, to)}#{broken(to, limits)}"
+        end
+
+        # The limits that the step would break.
+        def broken(outcome, limits)
+          excess = Words.excess(outcome, limits)
+          "; breaks a limit: #{excess}" unless excess.empty?
         end
 
         # How a difference between auto and a number of threads was predicted, if it was not measured.

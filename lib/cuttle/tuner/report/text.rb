@@ -37,7 +37,7 @@ module Cuttle
         end
 
         def what_ifs(advice)
-          list("What if", advice.what_ifs.map { |each| Steps.sentence(each) })
+          list("What if", advice.what_ifs.map { |each| Steps.sentence(each, advice.limits) })
         end
 
         def map(advice)

@@ -30,12 +30,31 @@ module Cuttle
           when :change then "Run #{name} instead of #{have}: #{gains(advice)}."
           when :fits then "Run #{name}: your present setting, #{have}, breaks a limit: " \
                           "#{excess(advice.present, advice.limits)}."
-          when :cheaper then "Run #{name}: it is as fast as #{have}, and takes " \
+          when :cheaper then "Run #{name}: it is #{"predicted to be " unless advice.choice.measured}as fast as " \
+                             "#{have}#{at_rate(advice)}, and takes " \
                              "#{Numbers.size(advice.present.memory - advice.choice.memory)} less memory."
-          when :keep then "Keep #{have}: no setting is measurably better."
+          when :keep then "Keep #{have}: #{nothing_better(advice)}."
           when :none then "No setting keeps the limits. #{name} comes nearest: " \
                           "#{excess(advice.choice, advice.limits)}."
           end
+        end
+
+        # Why the present setting stays.
+        def nothing_better(advice)
+          return "no setting is predicted to be better#{at_rate(advice)}" unless advice.choice.measured
+          return "too little was measured to find a better setting" unless compared?(advice)
+
+          "no setting is measurably better#{at_rate(advice)}"
+        end
+
+        # With a target rate, capacity beyond it counts for nothing.
+        def at_rate(advice)
+          " at #{advice.demand.name}" if advice.limits.rate
+        end
+
+        # Whether another setting was measured too, in enough rounds to compare them.
+        def compared?(advice)
+          advice.choice.rounds > 1 && advice.checks.any? { |each| each.setting != advice.choice.setting }
         end
 
         # "1.18 times the requests per second, p95 0.70 times as long"
@@ -83,16 +102,25 @@ module Cuttle
 
         def capacity(advice)
           choice = advice.choice
-          "It serves #{estimate(choice.capacity, :rate)}/s at most (#{source(choice)}); #{LIMITED_BY[choice.limit]}."
+          from = source(choice, %i[capacity])
+          "It serves #{estimate(choice.capacity, :rate)}/s at most (#{from}); #{LIMITED_BY[choice.limit]}."
         end
 
-        def source(outcome)
+        # Where these figures come from. Of a verified setting, some may be predicted all the same.
+        def source(outcome, figures = %i[capacity p50 p95 p99])
           if outcome.measured
-            predicted = ", capacity predicted" unless outcome.capacity_measured?
-            return "measured in #{Units.plural(outcome.rounds, "round")}#{predicted}"
+            figures &= %i[capacity] if outcome.overloaded?
+            told = figures.select { |name| outcome[name] && !outcome.measured?(name) }
+            return ["measured in #{Units.plural(outcome.rounds, "round")}", *predicted(told)].join(", ")
           end
 
           [outcome.beyond ? "extrapolated" : "predicted", taken_for(outcome)].compact.join(" ")
+        end
+
+        # "p95 and p99 predicted", or nil without names
+        def predicted(names)
+          *others, last = names
+          "#{[*(others.join(", ") if others.any?), last].join(" and ")} predicted" if last
         end
 
         # How a forecast treats -t auto, or nil: "as -t 5"
@@ -105,7 +133,8 @@ module Cuttle
           return "It can't keep up with #{advice.demand.name}: requests wait longer and longer." if choice.overloaded?
 
           figures = %i[p50 p95 p99].filter_map do |name|
-            "#{name} #{estimate(choice[name], :seconds)}" if choice[name]
+            guessed = "predicted " if choice.measured && !choice.measured?(name)
+            "#{guessed}#{name} #{estimate(choice[name], :seconds)}" if choice[name]
           end
           "At #{advice.demand.name}: #{figures.join(", ")}."
         end
@@ -157,7 +186,7 @@ module Cuttle
           reason = given ? "its limit" : "because no database pool is known"
           tail = ", p95 #{time(capped.p95.value)} at #{capped.demand.name}" if capped.p95 && !capped.overloaded?
           "Threads: -t auto stops at #{capped.stand_in.threads}, #{reason}: " \
-            "#{Numbers.rate(capped.capacity.value)}/s at most#{tail} (#{source(capped)})."
+            "#{Numbers.rate(capped.capacity.value)}/s at most#{tail} (#{source(capped, %i[capacity p95])})."
         end
 
         # rivals: an Advice::Threads, or nil. A limit of auto is a number to choose.
