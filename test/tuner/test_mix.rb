@@ -106,6 +106,14 @@ class TestTunerMix < Minitest::Test
     assert_match(/No such file/, assert_raises(Cuttle::UsageError) { Mix.from_log("/none") }.message)
   end
 
+  # Rails writes those of jobs and of the boot into the same log.
+  def test_a_log_may_begin_with_many_lines_that_are_no_requests
+    jobs = Array.new(1000) { |number| "I, [2026-11-24T06:00:00.1 #1]  INFO -- : [ActiveJob] Performed job #{number}" }
+    assert_equal ["/posts/17"], from(*jobs, RAILS).map(&:path)
+    error = assert_raises(Cuttle::UsageError) { file(*jobs, RAILS) { |path| Mix::Log.new(path, look: 3).requests } }
+    assert_match(/no request in its first 3 lines /, error.message)
+  end
+
   def test_lines_that_are_not_utf8_end_nothing
     odd = [%({"method":"GET","path":"/\xFF","status":200}), %({"method":"GET","path":"/\\ud800","status":200}),
            %({"method":"GET","path":"/","query":"\\udc00"}),

@@ -9,17 +9,18 @@ module Cuttle
         KINDS = 40 # the most frequent ones
         PATHS = 10 # of a kind, at most
         KEPT = 100_000 # different paths; a later path counts for its kind, if that is known
-        LOOK = 200 # lines, one of which must be a request
+        LOOK = 100_000 # lines, one of which must be a request: a log may begin with thousands of lines of jobs
         GZIP = "\x1F\x8B".b # a compressed file begins so
 
         # counts: [[[method, path], requests], …]. total: the requests, with those of paths that were not kept.
         Kind = Struct.new(:counts, :total)
 
-        # unsafe: see Mix.from_log. kept: the number of different paths to keep.
-        def initialize(path, unsafe: false, kept: KEPT)
+        # unsafe: see Mix.from_log. kept: the number of different paths to keep. look: see LOOK.
+        def initialize(path, unsafe: false, kept: KEPT, look: LOOK)
           @path = path
           @unsafe = unsafe
           @kept = kept
+          @look = look
           @counts = Hash.new(0) # [method, path] => requests
           @further = Hash.new(0) # name of a kind => requests of paths that were not kept
           @left_out = Hash.new(0)
@@ -45,7 +46,7 @@ module Cuttle
             compressed if lines == 1 && line.b.start_with?(GZIP)
             seen = Line.read(line.scrub)
             seen ? take(seen) : @left_out["not understood"] += (line.include?("HTTP/1.") ? 1 : 0)
-            break if lines == LOOK && nothing_seen?
+            nothing("its first #{Load::Units.count(@look)} lines") if lines == @look && nothing_seen?
           end
         rescue SystemCallError => error
           raise UsageError, "--from: #{@path}: #{Load.reason(error)}"
@@ -115,9 +116,10 @@ module Cuttle
           end
         end
 
-        def nothing
-          raise UsageError, "--from: #{@path}: no request in it can be sent again (cuttle tune reads access logs of " \
-                            "Cuttle, of Puma's --log-requests, and Rails' production.log)"
+        # in_what: where no request was found.
+        def nothing(in_what = "it")
+          raise UsageError, "--from: #{@path}: no request in #{in_what} can be sent again (cuttle tune reads access " \
+                            "logs of Cuttle, of Puma's --log-requests, and Rails' production.log)"
         end
       end
     end
