@@ -81,6 +81,27 @@ class TestLabPeers < Minitest::Test
     Gem.clear_paths
   end
 
+  # It may be that of production.
+  def test_cuttle_under_the_apps_own_configuration
+    FileUtils.mkdir("#{@directory}/config")
+    File.write("#{@directory}/config/cuttle.rb", <<~RUBY)
+      quiet
+      stdout_redirect "#{@directory}/out.log", "/nowhere/err.log"
+      pidfile "/nowhere/cuttle.pid"
+      state_path "/nowhere/cuttle.state"
+      workers 2
+      before_worker_boot { $stderr.puts "hooked" }
+    RUBY
+    setup = make("hybrid", 1, 2).tap { |each| each.directory = @directory }
+    server = start(Cuttle::Lab::Servers::Peers.find("cuttle"), setup)
+    assert_equal [true, "hybrid", "hybrid"], proved(server, "engine")
+    assert_equal [true, 2, 2], proved(server, "threads")
+    assert_includes server.output, "hooked"
+    refute_path_exists "#{@directory}/out.log"
+  ensure
+    server&.stop
+  end
+
   def test_an_unproved_setting_says_so
     peer = Cuttle::Lab::Servers::Peers::Cuttle.new("cuttle")
     server = start(peer, make("hybrid", 0, 3))

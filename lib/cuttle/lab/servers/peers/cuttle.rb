@@ -63,10 +63,25 @@ module Cuttle
             root = another?(setup.ruby) ? installation(setup.ruby).root : ROOT
             [*interpreter(setup), "-I#{root}/lib", "#{root}/exe/cuttle", "serve", "-b", uri,
              "-e", "production", *model(setup), *copies(setup.model, setup.workers).split, *pool(setup),
-             setup.keep_alive ? "--keep-alive" : "--no-keep-alive", *setup.flags, setup.app]
+             setup.keep_alive ? "--keep-alive" : "--no-keep-alive", *apart(setup, uri), *setup.flags, setup.app]
           end
 
           private
+
+          # Under an app's own configuration file: the output stays where it proves the settings, and the files that
+          # one server at a time may hold are not those of the app's own server.
+          def apart(setup, uri)
+            return [] unless configured?(setup)
+
+            name = "#{setup.log}.#{File.basename(uri)}"
+            ["--no-quiet", "--redirect-stdout", "/dev/stdout", "--redirect-stderr", "/dev/stderr",
+             "--pidfile", "#{name}.pid", "--state", "#{name}.state"]
+          end
+
+          def configured?(setup)
+            ENV.key?("CUTTLE_CONFIG") ||
+              (setup.directory && Dir["#{setup.directory}/config/cuttle{,/production}.rb"].any?)
+          end
 
           # The models that use only threads, which every Ruby has.
           def threaded
