@@ -141,6 +141,60 @@ class TestAdvise < Minitest::Test
     assert_match(/not running/, failure("-S", "#{@directory}/none"))
   end
 
+  # `-t 0` has no limit of threads. As a number for the model it is the one of `cuttle tune`.
+  def test_a_thread_for_each_connection
+    figures = { running: 4, max_threads: nil }
+    advice, = told([top({ 11 => 0 }, **figures), top({ 11 => 200 }, **figures)], "--rate", "20", engine: "threads")
+    assert_equal({ "engine" => "threads", "workers" => 1, "threads" => Cuttle::CLI::Tune::Present::MANY },
+                 advice.dig("present", "setting"))
+  end
+
+  # The CPU time of its boot is not that of requests.
+  def test_a_worker_that_has_just_started
+    unknown = /the CPU time that the server needs outside the app is unknown/
+    [[true, :refute_match], [false, :assert_match]].each do |booted, assertion|
+      seconds = 1.0
+      stub = ->(_pid) { seconds += 2.0 }
+      advice, = Cuttle::Lab::Servers::ProcessTree.stub(:cpu_seconds, stub) do
+        told([top({ 11 => 0 }, booted: booted), top({ 11 => 200 })], "--rate", "20")
+      end
+      send(assertion, unknown, advice["warnings"].join("\n"))
+    end
+  end
+
+  # Requests of the worker that it replaced, and its own, are not known.
+  def test_a_worker_that_was_replaced_lowers_the_rate
+    answers = [top({ 11 => 0, 12 => 0 }), top({ 11 => 200, 13 => 200 })]
+    advice, = told(answers)
+    assert_match(/^1 of 2 workers did not serve all the time,/, advice["warnings"].join("\n"))
+    assert_equal [2, 100_000_000], [advice.dig("present", "setting", "workers"), advice.dig("present", "memory")]
+    refute_match(/did not serve/, told(answers, "--rate", "20").first["warnings"].join("\n"))
+  end
+
+  # None of its requests ends.
+  def test_a_worker_that_hangs
+    answers = [top({ 11 => 0, 12 => 7 }), top({ 11 => 200, 12 => 7 }, busy_threads: 3)]
+    assert_match(/^workers answered nothing, .* \(pid 12\): /, told(answers).first["warnings"].join("\n"))
+    idle = [top({ 11 => 0, 12 => 7 }), top({ 11 => 200, 12 => 7 })]
+    refute_match(/answered nothing/, told(idle).first["warnings"].join("\n"))
+  end
+
+  # It may be in the log of a continuous integration.
+  def test_the_token_is_not_printed
+    answers = [top({ 11 => 0 }), top({ 11 => 200 })]
+    [%w[-T s3cret], %w[--control-token=s3cret]].each do |words|
+      assert_equal words.map { |word| word.sub("s3cret", "TOKEN") }, told(answers, *words).first["command"].grep(/T/)
+    end
+  end
+
+  # It may be night.
+  def test_the_observed_rate_is_said_to_be_no_other
+    answers = [top({ 11 => 0 }), top({ 11 => 200 })]
+    observed = "the target rate is the one that was observed: "
+    assert_match(/^#{observed}/, told(answers).first["warnings"].join("\n"))
+    refute_match(/#{observed}/, told(answers, "--rate", "20").first["warnings"].join("\n"))
+  end
+
   def test_wrong_usage
     [%w[--for soon], %w[--cores x], %w[--db-connections x], %w[--queue-p99 x], %w[app.ru],
      %w[-S x --engine none], %w[-S x --p99 0]].each do |arguments|
@@ -174,6 +228,43 @@ class TestAdvise < Minitest::Test
   ensure
     done = true
     client&.join
+  end
+
+  # A control listener's answers, one after the other.
+  class Told < Cuttle::Control::Client
+    def initialize(answers)
+      @answers = answers
+    end
+
+    def call(_name)
+      JSON.generate(@answers.shift)
+    end
+  end
+
+  # [the advice as parsed JSON, standard error], of a server with these figures.
+  def told(answers, *arguments, engine: "hybrid")
+    client = Told.new(answers.map { |each| { engine: engine, **each } })
+    out, err, = Cuttle::Control::Client.stub(:new, ->(*) { client }) do
+      advise("-C", "unix:///none", "--for", "10ms", "--json", *arguments)
+    end
+    [JSON.parse(out), err]
+  end
+
+  # The figures of workers. requests: pid => number so far; each computed for 5 ms and waited for 25.
+  def top(requests, booted: true, **figures)
+    status = { backlog: 0, running: 3, max_threads: 3, auto_threads: 0, busy_threads: 0, **figures }
+    workers = requests.keys.map.with_index do |pid, index|
+      { index: index, pid: pid, booted: booted, retiring: false, last_status: status }
+    end
+    { stats: { worker_status: workers }, memory: requests.transform_values { 50_000_000 },
+      ledgers: requests.transform_values { |count| ledger(count) } }
+  end
+
+  def ledger(count)
+    { app: 0.03, cpu: 0.005, gc: 0.0, gvl: 0.0, wait: 0.025, total: 0.03 }.transform_values do |seconds|
+      bound = Cuttle::Ledger::BOUNDS.find { |each| each >= seconds * 1e9 }
+      { count: count, sum: (count * seconds * 1e9).round, buckets: count.zero? ? [] : [[bound, count]] }
+    end
   end
 
   def failure(*arguments)

@@ -19,6 +19,12 @@ module Cuttle
       ASSUMED = "hybrid"
       UNNAMED = "the server is older and doesn't report its engine; #{ASSUMED} is assumed (--engine)".freeze
       UNSAID = "the server is older and doesn't report -t auto; its limit of threads counts as its number of threads"
+      OBSERVED = "the target rate is the one that was observed: if more requests come at other times, give their " \
+                 "rate with --rate"
+      LATE = "%d of %d workers did not serve all the time, and their requests are not counted: watch again, or give " \
+             "--rate"
+      STUCK = "workers answered nothing, although all of their threads are busy (pid %s): requests that hang are not " \
+              "counted"
       # Database connections, if they are limited. They can't be seen. A thread of Active Record holds at most one
       # connection to each database.
       HELD = { "process" => 0, "thread" => 1 }.freeze
@@ -39,10 +45,10 @@ module Cuttle
 
       # Returns the exit status. Raises UsageError and Error.
       def run(arguments)
-        @command = ["cuttle", "advise", *arguments]
         extra = CLI.parse(options, arguments)
         raise UsageError, "advise takes options only, not #{extra.join(" ")}" if extra.any?
 
+        @command = ["cuttle", "advise", *arguments.map { |word| without_token(word) }]
         # Raise for wrong usage, before it watches.
         Engines.traits(@engine) if @engine
         Tuner::Limits.new(**@limits)
@@ -50,6 +56,12 @@ module Cuttle
       end
 
       private
+
+      # The command line is printed. The token gives command of the server, so it is not.
+      def without_token(word)
+        token = @running.given[:token].to_s
+        token.empty? ? word : word.sub(token, "TOKEN")
+      end
 
       # The last and the first sample, and the CPU seconds of the server's processes between them, or nil.
       def watch
@@ -59,8 +71,14 @@ module Cuttle
         @err.puts "watching #{Cuttle::Load::Units.duration(@watch)}; Ctrl-C ends it early"
         pause
         now = look
-        same = now.memory.keys.sort == before.memory.keys.sort && cpu.values.all?(&:positive?)
-        [now, before, (cpu_of(now).values.sum - cpu.values.sum if same)]
+        [now, before, (cpu_of(now).values.sum - cpu.values.sum if comparable?(now, before, cpu))]
+      end
+
+      # Whether there were the same processes all the time, and no worker that started: it takes CPU time to load the
+      # app.
+      def comparable?(now, before, cpu)
+        now.memory.keys.sort == before.memory.keys.sort && cpu.values.all?(&:positive?) &&
+          before.rows(before).none? { |row| row.state == "starts" }
       end
 
       def pause
@@ -101,16 +119,32 @@ module Cuttle
         rows = workers.select(&:ledger)
         raise Error, "no worker served all the time" if rows.empty?
 
-        workers = now.cluster? ? workers.length : 0
-        profile = profile(rows, now, workers, cpu)
+        number = now.cluster? ? workers.length : 0
+        profile = profile(rows, number, memory(workers, now), cpu)
         rate = rows.sum { |row| row.ledger[:app][:count] } / rows.first.seconds
         @err.puts format("%.1f requests per second", rate)
-        advise(profile, present(rows, workers), rate)
+        advise(profile.with(notes: [*profile.notes, *missed(workers)]), present(rows, number), rate)
       end
 
-      def profile(rows, now, workers, cpu)
-        serving = rows.filter_map(&:memory)
-        memory = { workers: serving, others: now.memory.values.compact.sum - serving.sum }
+      # What the figures lack: sentences.
+      def missed(workers)
+        late = workers.count { |row| row.ledger.nil? }
+        stuck = workers.select { |row| stuck?(row) }.map(&:pid)
+        of_rate = [OBSERVED, *(format(LATE, late, workers.length) if late.positive?)] unless @limits[:rate]
+        [*of_rate, *(format(STUCK, stuck.join(", ")) if stuck.any?)]
+      end
+
+      def stuck?(row)
+        row.ledger && row.ledger.dig(:app, :count).to_i.zero? && row.busy.to_i.positive? && row.busy >= row.running.to_i
+      end
+
+      # Octets of the processes that serve, and of all others together.
+      def memory(workers, now)
+        serving = workers.filter_map(&:memory)
+        { workers: serving, others: now.memory.values.compact.sum - serving.sum }
+      end
+
+      def profile(rows, workers, memory, cpu)
         Tuner::Profile.from_ledger(Ledger.merge(rows.map(&:ledger)), engine: @engine, workers: workers, memory: memory,
                                                                      cpu: cpu, command: @command,
                                                                      app: { "name" => PLACE },
@@ -129,7 +163,7 @@ module Cuttle
 
       # The threads of each process, and the limit that goes with auto.
       def threads(rows)
-        most = rows.filter_map(&:threads).max
+        most = rows.filter_map(&:threads).max || Tune::Present::MANY # without a limit: a thread for each connection
         auto = rows.filter_map(&:auto).max
         @err.puts UNSAID if auto.nil? && Engines.traits(@engine).adaptive?
         return { threads: most } unless auto == 1
