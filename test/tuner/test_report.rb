@@ -76,6 +76,8 @@ class TestTuneReport < Minitest::Test
     assert_equal "measured in 5 rounds", words.source(none, %i[capacity])
     answer = Struct.new(:choice, :demand).new(some, some.demand)
     assert_match(%r{\AAt 50\.0/s: p50 30\.0 ms, p95 60\.0 ms, predicted p99 90\.0 ms \(}, words.times(answer))
+    given = Tuner::Advice.new(**advice.each_pair.to_h, kind: :best, choice: none, present: nil, alternatives: [])
+    assert_equal 1, Tuner::Report.html(given).scan('class="marker s1 hollow"').length, "that of the p95"
   end
 
   def test_a_step_that_breaks_a_limit_says_so

@@ -43,7 +43,7 @@ module Cuttle
 
             text = Numbers.public_send(as, estimate.value)
             Charts::Rows::Item.new(name: name, figure: text, value: estimate, slot: 0, text: "#{name}: #{text}",
-                                   hollow: !outcome.measured)
+                                   hollow: !outcome.measured?(figure))
           end
         end
 
