@@ -105,6 +105,22 @@ class TestGrowth < Minitest::Test
     end
   end
 
+  # It would try for the GVL again and again, for nothing.
+  def test_no_thread_looks_for_a_shortage_where_none_may_be_added
+    skip "no /proc" unless File.directory?("/proc/self/task")
+    with_server("most" => 4) { |server| eventually("the one that looks") { looks?(server) } }
+    with_server("most" => 3) do |server|
+      hold(3)
+      refute looks?(server)
+    end
+  end
+
+  def looks?(server)
+    Dir["/proc/#{server.pid}/task/*/comm"].any? { |path| File.read(path) == "cuttle growth\n" }
+  rescue Errno::ENOENT
+    retry # a thread has ended
+  end
+
   def test_no_more_threads_than_database_connections
     with_server("pool" => 2) { |server| assert_limit(2, server) }
   end

@@ -29,7 +29,7 @@ module Cuttle
       end
 
       def run
-        grower = growth if @auto && @pool.elastic?
+        grower = growth if @auto && @auto.min < @auto.max
         @pool.run
       ensure
         grower&.kill&.join
