@@ -179,7 +179,7 @@ class TestTuneReport < Minitest::Test
     both = waits({ HAVE => [12.0, 90.0], setting("hybrid", 0, 20) => [78.0, 60.0], auto(0, 20) => [78.0, 60.0] })
     assert_match(/^Run hybrid -t auto --max-threads 20 instead of hybrid -t 3 /, both)
     slow = waits({ HAVE => [12.0, 90.0], setting("hybrid", 0, 20) => [30.0, 60.0] })
-    assert_match(/^It can't keep up with 35\.0\/s/, slow)
+    assert_match(%r{^It can't keep up with 35\.0/s \(70% of the best predicted capacity\): }, slow)
     [raised, number, both, slow].each { |text| assert_equal [why], text.lines(chomp: true).grep(/^Threads: /) }
   end
 

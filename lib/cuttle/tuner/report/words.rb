@@ -130,7 +130,9 @@ module Cuttle
 
         def times(advice)
           choice = advice.choice
-          return "It can't keep up with #{advice.demand.name}: requests wait longer and longer." if choice.overloaded?
+          if choice.overloaded?
+            return "It can't keep up with #{advice.demand.name} (#{origin(advice)}): requests wait longer and longer."
+          end
 
           figures = %i[p50 p95 p99].filter_map do |name|
             guessed = "predicted " if choice.measured && !choice.measured?(name)
@@ -171,8 +173,12 @@ module Cuttle
         end
 
         def headroom(advice)
-          asked = advice.limits.rate ? "the target rate" : "#{percent(Ranking::ROOM)} of the best capacity"
-          "Headroom: it can serve #{Numbers.count(advice.headroom)} times #{advice.demand.name} (#{asked})."
+          "Headroom: it can serve #{Numbers.count(advice.headroom)} times #{advice.demand.name} (#{origin(advice)})."
+        end
+
+        # Where the demand comes from. What was predicted before the verification may differ from what it found.
+        def origin(advice)
+          advice.limits.rate ? "the target rate" : "#{percent(Ranking::ROOM)} of the best predicted capacity"
         end
 
         # The number for -t auto is a maximum, because it may start more threads later.
