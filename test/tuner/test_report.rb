@@ -76,6 +76,8 @@ class TestTuneReport < Minitest::Test
     assert_equal "measured in 5 rounds", words.source(none, %i[capacity])
     answer = Struct.new(:choice, :demand).new(some, some.demand)
     assert_match(%r{\AAt 50\.0/s: p50 30\.0 ms, p95 60\.0 ms, predicted p99 90\.0 ms \(}, words.times(answer))
+    assert_equal "p99 90.0 ms (predicted), 1.50 times the limit of 60.0 ms",
+                 words.excess(some, Tuner::Limits.new(p99: 0.06))
     given = Tuner::Advice.new(**advice.each_pair.to_h, kind: :best, choice: none, present: nil, alternatives: [])
     assert_equal 1, Tuner::Report.html(given).scan('class="marker s1 hollow"').length, "that of the p95"
   end

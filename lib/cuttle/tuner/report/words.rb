@@ -74,12 +74,19 @@ module Cuttle
         def excess(outcome, limits)
           outcome.excess(limits).map do |name, ratio|
             value = figure(name, name == :rate ? outcome.capacity.value : outcome.judged[name])
-            value = "of at least #{value}" if name == :p99 && outcome.p99.nil? && ratio.finite?
+            value = qualified(outcome, value) if name == :p99 && ratio.finite?
             next "capacity #{value}, below the rate of #{figure(name, limits.rate)}" if name == :rate
 
             times = ratio.finite? ? ", #{Numbers.count(ratio)} times the limit of " : ", over the limit of "
             "#{FIGURES[name]} #{value}#{times}#{figure(name, limits[name])}"
           end.join("; ")
+        end
+
+        # A p99 without enough responses: "of at least 310 ms", "310 ms (predicted)".
+        def qualified(outcome, value)
+          return "of at least #{value}" if outcome.p99.nil?
+
+          outcome.measured && !outcome.measured?(:p99) ? "#{value} (predicted)" : value
         end
 
         def figure(name, value)
