@@ -296,8 +296,7 @@ module Cuttle
           help: "write standard error to FILE" },
         { name: :redirect_append, kind: :on_off, flags: ["--[no-]redirect-append"], default: "off",
           help: "append to these files instead of emptying them at startup" },
-        { name: :quiet, kind: :on_off, flags: ["-q", "--[no-]quiet"], default: "off",
-          help: "print nothing at startup" },
+        { name: :quiet, kind: :on_off, flags: %w[-q --[no-]quiet], default: "off", help: "print nothing at startup" },
         { name: :debug, kind: :on_off, flags: ["--debug"], default: "off", help: "print backtraces of errors" }
       ]
     }.flat_map { |group, rows| rows.map { |row| Row.new(group: group, **row) } }.freeze
