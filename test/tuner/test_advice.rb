@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 require_relative "../lab/support/synthetic_lab"
 require_relative "support/made_up"
 
@@ -493,8 +494,19 @@ class TestAdvice < Minitest::Test
     edit = advice(configuration: path).edit
     assert_equal path, edit["path"]
     assert_includes edit["diff"], "+workers 2"
+    assert_nil edit["remark"]
     File.write(path, "threads ENV['N']\n")
     assert_match(/threads depends/, advice(configuration: path).edit["refusal"])
+  end
+
+  def test_a_number_in_place_of_workers_auto_is_remarked
+    File.write(path = File.join(@directory, "cuttle.rb"), "workers :auto\nthreads 3\n")
+    advice = Cuttle::Lab::Machine::Cores.stub(:usable, [0, 1, 2, 3]) { advice(configuration: path) }
+    remark = "#{path}:1: workers :auto is a worker for each CPU of a machine; workers 2 is the answer for the cores " \
+             "that the server had here (--cores)"
+    assert_equal remark, advice.edit["remark"]
+    assert_includes Tuner::Report.text(advice), "\n#{remark}\n"
+    assert_includes Tuner::Report.html(advice), "<p>#{remark}</p>"
   end
 
   def test_it_is_read_as_it_was_written

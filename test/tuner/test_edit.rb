@@ -76,6 +76,10 @@ class TestEdit < Minitest::Test
       assert_equal "workers 4\nthreads 5\n", edit("workers 2\nthreads 3\n").text(setting("hybrid", 4, 5))
       computed = edit("workers ENV.fetch('N', :auto)\nthreads 3\n")
       assert_match(/:1: workers depends on /, computed.refusal(setting("hybrid", 4, 5)))
+      assert_nil edit("workers :auto\n").remark(setting("hybrid", 4, 5))
+      assert_nil edit("workers 4\n").remark(setting("hybrid", 2, 5))
+      assert_match(/cuttle\.rb:2: workers :auto is a worker for each CPU of a machine; workers 2 is the answer for /,
+                   edit("port 1\nworkers :auto\n").remark(setting("hybrid", 2, 5)))
     end
   end
 

@@ -29,8 +29,8 @@ module Cuttle
     #   checks        a Check for each figure that was both predicted and measured
     #   changes       a Change for each circumstance that was tried
     #   warnings      an Array of sentences
-    #   edit          { "path", "diff", "refusal" } of the configuration file: the change to it, or the reason why the
-    #                 tuner can't change it; or nil
+    #   edit          { "path", "diff", "remark", "refusal" } of the configuration file: the change to it, and what that
+    #                 gives up or nil; or the reason why the tuner can't change it; or nil
     Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :failure, :gains, :detectable,
                         :threads, :capped, :limits, :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes,
                         :warnings, :edit, keyword_init: true) do

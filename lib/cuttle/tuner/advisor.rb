@@ -186,7 +186,8 @@ module Cuttle
         path = @options.configuration or return
         edit = Edit.new(path)
         refusal = edit.refusal(setting)
-        { "path" => path, "refusal" => refusal, "diff" => (edit.diff(setting) unless refusal) }
+        told = refusal ? {} : { "diff" => edit.diff(setting), "remark" => edit.remark(setting) }
+        { "path" => path, "refusal" => refusal, **told }
       end
 
       # Settings that are not known to be worse than the choice.

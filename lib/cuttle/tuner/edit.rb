@@ -76,6 +76,15 @@ module Cuttle
         Diff.new(@there ? @text : "", text(setting), path).to_s
       end
 
+      # What the change to +setting+ gives up, in one line; nil if nothing.
+      def remark(setting)
+        auto = place("workers")
+        return unless auto && auto?(auto) && words(setting).key?("workers")
+
+        "#{path}:#{auto.line + 1}: workers :auto is a worker for each CPU of a machine; workers #{setting.workers} " \
+          "is the answer for the cores that the server had here (--cores)"
+      end
+
       # Writes the changed file. If that fails, for example because the disk is full, the file stays as it was. Raises
       # Failure.
       def write(setting)

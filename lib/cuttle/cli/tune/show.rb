@@ -50,8 +50,9 @@ module Cuttle
           path = Present.writable(advice.edit&.fetch("path"))
           edit = Tuner::Edit.new(path)
           diff = edit.diff(advice.choice.setting)
+          remark = edit.remark(advice.choice.setting)
           edit.write(advice.choice.setting)
-          @err.puts diff, "cuttle: #{diff.empty? ? "nothing to change in" : "wrote"} #{path}"
+          @err.puts diff, *remark, "cuttle: #{diff.empty? ? "nothing to change in" : "wrote"} #{path}"
         end
       end
     end

@@ -48,7 +48,9 @@ module Cuttle
 
         register "file", "Configuration", at: 80 do |advice|
           edit = advice.edit or next
-          edit["refusal"] ? tag(:p, edit["refusal"]) : (code(edit["diff"]) unless edit["diff"].empty?)
+          next tag(:p, edit["refusal"]) if edit["refusal"]
+
+          [code(edit["diff"]), (tag(:p, edit["remark"]) if edit["remark"])] unless edit["diff"].empty?
         end
 
         register("repeat", "Repeat it", at: 90) { |advice| code(Words.command(advice)) }

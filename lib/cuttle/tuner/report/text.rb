@@ -69,8 +69,9 @@ module Cuttle
         def edit(advice)
           edit = advice.edit or return
           return edit["refusal"] if edit["refusal"]
+          return if edit["diff"].empty?
 
-          "#{edit["diff"].chomp}\n(#{to_make(edit["path"])})" unless edit["diff"].empty?
+          [edit["diff"].chomp, "(#{to_make(edit["path"])})", *edit["remark"]].join("\n")
         end
 
         def to_make(path)
