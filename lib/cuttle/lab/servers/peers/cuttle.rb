@@ -74,7 +74,7 @@ module Cuttle
             return [] unless configured?(setup)
 
             name = "#{setup.log}.#{File.basename(uri)}"
-            ["--no-quiet", "--redirect-stdout", "/dev/stdout", "--redirect-stderr", "/dev/stderr",
+            ["--no-quiet", "--redirect-append", "--redirect-stdout", "/dev/stdout", "--redirect-stderr", "/dev/stderr",
              "--pidfile", "#{name}.pid", "--state", "#{name}.state"]
           end
 
