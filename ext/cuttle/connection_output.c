@@ -16,6 +16,7 @@ bool cuttle_connection_begin_response(struct cuttle_connection *connection)
 
 static enum cuttle_step linger(struct cuttle_connection *connection, uint64_t now)
 {
+	connection->transport.discards = true;
 	connection->transport.type->finish(&connection->transport);
 	connection->state = CUTTLE_LINGER;
 	cuttle_connection_end_exchange(connection);

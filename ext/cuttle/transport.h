@@ -56,7 +56,8 @@ struct cuttle_transport {
 	const struct cuttle_transport_type *type;
 	void *context; /* belongs to the type; NULL for plain sockets */
 	int fd;
-	bool more; /* the last read was short, and the next one will say that the input has ended */
+	bool more;     /* the last read was short, and another one has something to say at once */
+	bool discards; /* the caller throws away what it reads: octets may come as they are on the wire */
 };
 
 /* What makes the transports of a listener's connections secure. Threads may share it. */

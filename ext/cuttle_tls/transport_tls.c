@@ -193,7 +193,7 @@ static ssize_t become_plain(struct cuttle_transport *transport)
 	return CUTTLE_UNSECURED;
 }
 
-/* After our farewell nobody wants to know what still comes. */
+/* The caller wants no octet of what still comes, so nothing is decrypted. */
 static ssize_t throw_away(const struct context *context, char *into, size_t room)
 {
 	ssize_t count;
@@ -211,7 +211,7 @@ static ssize_t tls_read(struct cuttle_transport *transport, char *into, size_t r
 	ssize_t reason = 0;
 
 	transport->more = false;
-	if (context->farewell)
+	if (transport->discards)
 		return throw_away(context, into, room);
 	context->drained = false;
 	while (total < room && !context->failed) {

@@ -90,6 +90,27 @@ class TestTlsHijack < TlsCase
     end
   end
 
+  # What the client sent after the end of the app's output came as it was on the wire.
+  each_engine("an_app_may_close_its_side_first") do |engine|
+    ends = Queue.new
+    app = lambda do |env|
+      socket = env["rack.hijack"].call
+      Thread.new do
+        socket.write("all")
+        socket.close_write
+        ends << socket.read
+        socket.close
+      end
+      [200, {}, []]
+    end
+    secured(app, engine: engine) do |server|
+      client = connect(server).write(GET)
+      assert_equal "all", client.to_end
+      client.write("after that").half_close
+      assert_equal "after that", Timeout.timeout(PATIENCE) { ends.pop }
+    end
+  end
+
   # What an app does not read stays with the client.
   def test_an_app_that_does_not_read_slows_its_client_down
     sockets = Queue.new
