@@ -137,7 +137,7 @@ static bool give_kept(struct tunnel *tunnel)
 	return tunnel->in.length == 0;
 }
 
-/* Returns octets read from the client. */
+/* Returns how much of its turn that took. */
 static size_t pour_in(struct tunnel *tunnel)
 {
 	const struct cuttle_transport_type *type = tunnel->transport.type;
@@ -157,7 +157,7 @@ static size_t pour_in(struct tunnel *tunnel)
 		tunnel->broken = tunnel->broken || count < 0;
 		if (count <= 0)
 			break;
-		moved += (size_t)count;
+		moved += sizeof octets; /* a short read may take as long as a full one */
 		given = give(tunnel, octets, (size_t)count);
 		if (given < (size_t)count && !keep(&tunnel->in, octets + given, (size_t)count - given))
 			tunnel->broken = true;

@@ -25,7 +25,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define RECORD 16384 /* most octets in a record (RFC 8446, 5.1) */
+#define RECORD 16384          /* most octets in a record (RFC 8446, 5.1) */
+#define TURN (64 << 10)       /* octets of the socket before other connections get their turn */
+#define FLOOD (48 << 10)      /* octets without data that end a connection: those of renewed keys, for example */
+#define HANDSHAKE (128 << 10) /* the same in a handshake: more than the longest that OpenSSL accepts */
 
 struct context {
 	const struct cuttle_transport_type *plain; /* the type before this one */
@@ -36,6 +39,7 @@ struct context {
 	char *kept; /* a record's octets, of which not all were sent; NULL: none */
 	size_t kept_length;
 	size_t sent;   /* octets that were sent and not reported */
+	size_t taken;  /* octets of the socket in this call of SSL_read_ex */
 	bool begun;    /* the first octet was looked at */
 	bool drained;  /* the socket had no more octets in this call */
 	bool end;      /* the socket has ended */
@@ -72,6 +76,12 @@ static int read_early(struct context *context, char *into, int room)
 	return (int)count;
 }
 
+/* OpenSSL reads on for as long as there is something to read and none of it is data. */
+static bool is_flooded(const struct context *context)
+{
+	return context->taken >= (SSL_is_init_finished(context->ssl) ? FLOOD : HANDSHAKE);
+}
+
 static int read_socket(BIO *bio, struct context *context, char *into, int room)
 {
 	ssize_t count;
@@ -80,10 +90,13 @@ static int read_socket(BIO *bio, struct context *context, char *into, int room)
 		BIO_set_retry_read(bio);
 		return -1;
 	}
+	if (is_flooded(context))
+		return -1;
 	do
 		count = recv(context->fd, into, (size_t)room, 0);
 	while (count < 0 && errno == EINTR);
 	context->drained = count < room;
+	context->taken += count > 0 ? (size_t)count : 0;
 	context->end = count == 0;
 	if (count < 0 && would_block())
 		BIO_set_retry_read(bio);
@@ -207,16 +220,17 @@ static ssize_t throw_away(const struct context *context, char *into, size_t room
 static ssize_t tls_read(struct cuttle_transport *transport, char *into, size_t room)
 {
 	struct context *context = context_of(transport);
-	size_t total = 0, count;
+	size_t total = 0, taken = 0, count;
 	ssize_t reason = 0;
 
 	transport->more = false;
 	if (transport->discards)
 		return throw_away(context, into, room);
 	context->drained = false;
-	while (total < room && !context->failed) {
+	while (total < room && taken < TURN && !context->failed) {
 		int result;
 
+		context->taken = 0;
 		ERR_clear_error();
 		result = SSL_read_ex(context->ssl, into + total, room - total, &count);
 		if (result <= 0) {
@@ -224,6 +238,7 @@ static ssize_t tls_read(struct cuttle_transport *transport, char *into, size_t r
 			break;
 		}
 		total += count;
+		taken += context->taken;
 	}
 	if (context->plainly)
 		return become_plain(transport);

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "timeout"
+require_relative "key_updates"
 require_relative "tls_case"
 
 # Clients that are slow, broken or malicious, and a server that stays as it is.
@@ -114,6 +116,33 @@ class TestTlsHostile < TlsCase
     end
   end
 
+  # Such records kept a thread for as long as they came, and the lock of its loop: nobody else was answered.
+  each_engine("a_flood_of_records_without_data_ends_the_connection") do |engine|
+    skip_without_key_updates
+    calls = Queue.new
+    secured(->(_) { calls << true && [200, {}, ["hello"]] }, engine: engine) do |server|
+      socket = short_segments(server)
+      records = KeyUpdates.new(socket).records(20_000, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      writer = fork { socket.write(records) && exit! } # at the same time, whatever the server's threads do
+      Timeout.timeout(PATIENCE) { socket.read rescue nil } # to the end
+      Process.wait(writer)
+      assert_empty calls
+      assert_serves(server)
+    end
+  end
+
+  # A client may renew its keys now and then.
+  each_engine("renewed_keys") do |engine|
+    skip_without_key_updates
+    calls = Queue.new
+    secured(->(env) { calls << env["PATH_INFO"] && [200, {}, ["hello"]] }, engine: engine) do |server|
+      client = plain(server)
+      keys = KeyUpdates.new(client.socket)
+      3.times { |number| client.write(keys.records(number, "GET /#{number} HTTP/1.1\r\nHost: a\r\n\r\n")) }
+      assert_equal %w[/0 /1 /2], Array.new(3) { Timeout.timeout(PATIENCE) { calls.pop } }
+    end
+  end
+
   # Heads that never end are answered as without TLS.
   each_engine("a_slow_head_is_answered_with_408") do |engine|
     secured(engine: engine, header_timeout: 0.3) do |server|
@@ -147,6 +176,17 @@ class TestTlsHostile < TlsCase
   end
 
   private
+
+  # A connected socket whose octets arrive steadily, as from a network.
+  def short_segments(server)
+    socket = Socket.new(:INET, :STREAM)
+    socket.setsockopt(:TCP, :MAXSEG, 1_000)
+    socket.connect(Socket.sockaddr_in(server.port, "127.0.0.1"))
+    @clients << socket
+    socket
+  end
+
+  def skip_without_key_updates = (why = KeyUpdates.missing) && skip(why)
 
   # The first octets of a real client.
   def client_hello
