@@ -35,6 +35,22 @@ class TestWatches < Minitest::Test
         end
       end
     end
+
+    # A fiber that comes too late learns of it. The one before waited for ever.
+    define_method("test_fibers_go_on_if_their_descriptor_can_be_watched_no_longer_under_the_core_#{core}") do
+      with_watches(core) do
+        closed, other = IO.pipe
+        @open << other
+        closed.autoclose = false
+        wait(:first, closed)
+        IO.for_fd(closed.fileno).close
+        _, err = capture_io { wait(:second, closed) }
+        assert_match(/Bad file descriptor/, err)
+        @strands.turn
+        report if @woken.empty? # the thread of the core in Ruby may have noticed it first
+        assert_equal [[:first, IO::READABLE]], @woken
+      end
+    end
   end
 
   private

@@ -57,7 +57,7 @@ module Cuttle
           true
         end
 
-        def unblock(_blocker, fiber) = @strands.go_on(fiber, true)
+        def unblock(_blocker, fiber) = @strands.unblock(fiber)
 
         # The object that the fiber waits for was closed (Ruby 4.0 and newer).
         def fiber_interrupt(fiber, exception) = @strands.go_on(fiber, nil, exception)

@@ -11,7 +11,7 @@ module Cuttle
       # that resumed it, which may be a fiber of the app (see Strand). It passes the loop's fiber, as a sign that
       # control doesn't come from a fiber that has ended.
       #
-      # Everything runs on the engine's thread. Only #go_on is called from other threads.
+      # Everything runs on the engine's thread. Only #unblock and #go_on are called from other threads.
       class Strands
         # The longest wait of the loop, in seconds, for a timer: not every poller waits for thousands of years.
         LOOK = 86_400
@@ -22,7 +22,8 @@ module Cuttle
           @thread = Thread.current
           @loop = Fiber.current
           @timers = Timers.new
-          @paused = {}.compare_by_identity # fiber => whether it waits for #go_on
+          @waits = 0
+          @paused = {}.compare_by_identity # fiber => the number of its wait, below 0 if #unblock doesn't end that
           @nested = {}.compare_by_identity # paused fiber that isn't its strand's first => its Strand
           @strand = nil # that runs
           @unblocked = Thread::Queue.new
@@ -38,9 +39,8 @@ module Cuttle
           at && (at - now).clamp(0, LOOK)
         end
 
-        # Continues the fibers for which #go_on was called, and those whose time has come: of the latter at most
-        # +limit+, or all if it is nil. Skips a fiber for which #go_on was called, but which has already continued
-        # because its time was over.
+        # Continues the fibers for which #go_on or #unblock was called, and those whose time has come: of the latter at
+        # most +limit+, or all if it is nil.
         def turn(limit = nil)
           continue_unblocked unless @unblocked.empty?
           return unless @timers.earliest
@@ -75,12 +75,13 @@ module Cuttle
         # The fibers' side
 
         # Suspends the fiber until it continues, and begins the Strand +other+ meanwhile, if given. Returns false if the
-        # time (seconds) is over first. +unblockable+: #go_on continues it too. @paused keeps a reference to the waiting
-        # fiber, because Ruby's queues and locks don't mark the fibers that wait for them.
+        # time (seconds) is over first. +unblockable+: #unblock continues it too. @paused keeps a reference to the
+        # waiting fiber, because Ruby's queues and locks don't mark the fibers that wait for them.
         def pause(seconds = nil, unblockable = false, other = nil)
           fiber = Fiber.current
           @nested[fiber] = @strand unless fiber.equal?(@strand)
-          @paused[fiber] = unblockable
+          @waits += 1
+          @paused[fiber] = unblockable ? @waits : -@waits
           timer = @timers.add(due(seconds), fiber) if seconds
           other ? (@strand = other).transfer : @loop.transfer(@loop)
         ensure
@@ -89,11 +90,19 @@ module Cuttle
           @paused.delete(fiber)
         end
 
-        # Continues the fiber as #go does, at the loop's next turn, which comes at once. Without an +exception+, only if
-        # the fiber waits for that (see #pause). Any thread may call it.
-        def go_on(fiber, value, exception = nil)
-          @unblocked << [fiber, value, exception]
+        # Continues the fiber as #go does, at the loop's next turn, which comes at once: in the wait that it is in now,
+        # if it is still in it. A fiber that is in none (nil) continues in its next one, if #unblock ends that. An
+        # +exception+ arrives in whatever wait the fiber is in then. Any thread may call it.
+        def go_on(fiber, value, exception = nil, wait = @paused[fiber])
+          @unblocked << [fiber, value, exception, wait]
           @poller.wake unless Thread.current.equal?(@thread)
+        end
+
+        # What the fiber waits for has come. Ruby may say so too late: the wait is over because its time was, and the
+        # fiber waits for something else. Any thread may call it.
+        def unblock(fiber)
+          wait = @paused[fiber]
+          go_on(fiber, true, nil, wait) unless wait&.negative?
         end
 
         # In so many seconds, raises +exception+ where the strand that runs now waits then. Returns the timer, which can
@@ -111,10 +120,16 @@ module Cuttle
 
         def continue_unblocked
           @unblocked.length.times do
-            fiber, value, exception = @unblocked.pop
+            fiber, value, exception, wait = @unblocked.pop
             fiber = innermost(fiber) if exception
-            go(fiber, value, exception) if @paused[fiber] || (exception && @paused.key?(fiber))
+            go(fiber, value, exception) if exception ? paused?(fiber) : in_wait?(fiber, wait)
           end
+        end
+
+        # Whether the fiber is in the wait of that number; for nil, in one that #unblock ends.
+        def in_wait?(fiber, wait)
+          present = @paused[fiber]
+          wait ? present == wait : present&.positive?
         end
 
         # The fiber of the strand that waits, if one does. An exception for any fiber of the strand is raised there.
