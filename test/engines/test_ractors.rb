@@ -142,6 +142,23 @@ class TestRactors < Minitest::Test
     end
   end
 
+  # Its place stayed empty, and the stop raised the error.
+  def test_a_ractor_that_can_not_start_at_once
+    needs_ractors
+    server = Cuttle::Server.new(Hello, engine: "ractors", ractors: 1).tap(&:prepare)
+    errors = [Errno::EMFILE.new, Errno::EMFILE.new, ThreadError.new("no more threads")]
+    listener = server.__send__(:listeners).sockets.first
+    listener.define_singleton_method(:dup) { errors.empty? ? super() : raise(errors.shift) }
+    _, err = capture_io do
+      server.start
+      assert_equal 200, answer(server, "/").status
+      server.stop
+    end
+    assert_equal "cuttle: can't start a ractor (Too many open files): trying again\n", err
+  ensure
+    server&.stop
+  end
+
   # It stopped the parent's.
   def test_a_child_that_stops_its_copy
     needs_ractors

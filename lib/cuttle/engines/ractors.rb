@@ -101,20 +101,30 @@ module Cuttle
 
       # Returns when the ractor has ended, with the exception that ended it, if it was one.
       def serve(place)
-        cell(place).join
+        start(place)&.join
         nil
       rescue Ractor::RemoteError => error
         error.cause
       end
 
-      def cell(place)
-        pipes = copies([@stopped, @stranded_writer])
-        Ractor.new(@cell, place, copies(@listeners), *pipes) { |cell, *rest| cell.run(*rest) }
+      # Starts a ractor, once the process has descriptors, memory and a thread for it. Returns nil if the stop is first.
+      def start(place)
+        cell(place)
+      rescue SystemCallError, ThreadError => error
+        told ||= Cuttle.report("can't start a ractor (#{error.message}): trying again") || true
+        return if @asked.wait_readable(PAUSE)
+
+        retry
       end
 
-      # Numbers of descriptors for a ractor to own.
-      def copies(ios)
-        ios.map { |io| io.dup.tap { |copy| copy.autoclose = false }.fileno }
+      # The ractor owns the copies of the descriptors.
+      def cell(place)
+        copies = []
+        [@stopped, @stranded_writer, *@listeners].each { |io| copies << io.dup }
+        stop, stranded, *listeners = copies.map(&:fileno)
+        ractor = Ractor.new(@cell, place, listeners, stop, stranded) { |cell, *rest| cell.run(*rest) }
+      ensure
+        copies.each { |copy| ractor ? copy.autoclose = false : copy.close }
       end
 
       def report(error)
