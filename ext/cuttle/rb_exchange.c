@@ -253,7 +253,8 @@ int cuttle_held_release(struct cuttle_held *held, bool websocket)
 	} else {
 		fd = cuttle_connection_release(connection);
 	}
-	if (fd >= 0 && core->hijacked)
+	held->given_away = fd >= 0;
+	if (held->given_away && core->hijacked)
 		cuttle_hijacked_add(core->hijacked, fd, websocket);
 	cuttle_core_disown(core);
 	return fd;
@@ -374,6 +375,12 @@ static VALUE exchange_forked_p(VALUE self)
 	return RBOOL(cuttle_held_of(self)->generation != cuttle_core_generation());
 }
 
+/* call-seq: given_away? -> true or false, whether the app has taken the socket */
+static VALUE exchange_given_away_p(VALUE self)
+{
+	return RBOOL(cuttle_held_of(self)->given_away);
+}
+
 /* call-seq: keep_alive? -> true or false, whether the connection persists after this response */
 static VALUE exchange_keep_alive_p(VALUE self)
 {
@@ -472,6 +479,7 @@ void Init_cuttle_exchange(void)
 	rb_define_method(class, "finished?", exchange_finished_p, 0);
 	rb_define_method(class, "evented?", exchange_evented_p, 0);
 	rb_define_method(class, "forked?", exchange_forked_p, 0);
+	rb_define_method(class, "given_away?", exchange_given_away_p, 0);
 	rb_define_method(class, "keep_alive?", exchange_keep_alive_p, 0);
 	rb_define_method(class, "close_after", exchange_close_after, 0);
 	rb_define_method(class, "status", exchange_status, 0);

@@ -30,6 +30,7 @@ struct cuttle_held {
 	unsigned generation;          /* of the process that handed it out (core.c) */
 	int16_t status;               /* of the final response; 0 before it begins */
 	bool head_request;
+	bool given_away; /* the app has its socket */
 };
 
 static_assert(sizeof(struct cuttle_held) <= 48, "an exchange's object needs a larger slot");

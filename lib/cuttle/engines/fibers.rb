@@ -15,6 +15,9 @@ module Cuttle
     class Fibers
       TRAITS = Traits.new(evented: true, fibers: true)
 
+      # The longest time in seconds between two checks of what fibers wait for, once all connections have ended.
+      LOOK = 0.01
+
       # Why this Ruby can't run the engine; nil if it can.
       def self.unavailable
         return if Fiber.respond_to?(:set_scheduler)
@@ -42,8 +45,9 @@ module Cuttle
         @strands = Strands.new(@source)
         @watches = Watches.new(@source, @strands)
         Fiber.set_scheduler(@scheduler = Scheduler.new(@source, @strands, @watches))
-        @pool = Pool.new(@strands, &method(:serve))
+        @pool = Pool.new(@strands) { |exchange| serve(exchange) }
         work
+        work_off unless @source.forked?
       ensure
         Fiber.set_scheduler(nil) if @scheduler && Fiber.scheduler.equal?(@scheduler)
       end
@@ -79,6 +83,17 @@ module Cuttle
           else start(found)
           end
           @strands.turn(found ? 1 : nil)
+        end
+      end
+
+      # All connections have ended. What follows the responses (the close of a body, callbacks, the log) may still wait.
+      # A fiber that serves a socket of the app's own may never end.
+      def work_off
+        while @pool.busy?
+          found = @source.next(0)
+          @watches.ready(found) if found
+          @strands.turn
+          sleep([@strands.patience || LOOK, LOOK].min)
         end
       end
 

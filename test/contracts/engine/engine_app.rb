@@ -160,6 +160,12 @@ class EngineApp
     "hello"
   end
 
+  # The same, and then another gate.
+  def greet_and_tell(gate, env)
+    env["rack.after_reply"] << -> { hold(gate, env) && tell("#{gate}-over", Process.pid) }
+    "hello"
+  end
+
   # A response that has begun, and continues when the gate opens.
   def begin(gate, _)
     [200, PLAIN.dup, Enumerator.new { |parts| (parts << "begun, ") && (parts << hold(gate, nil)) }]
@@ -191,6 +197,13 @@ class EngineApp
     socket = env["rack.hijack"].call
     Process.detach(Process.fork { answer_as_child(socket) })
     socket.close
+  end
+
+  # A socket that its request serves until the client ends it.
+  def serve_alone(_, env)
+    socket = env["rack.hijack"].call
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nalone")
+    socket.read
   end
 
   # Sockets that stay open until their clients end them: by a full hijack, and by a partial one.

@@ -97,6 +97,15 @@ module EngineContract
       end
     end
 
+    # An app may serve its own socket in the fiber of the request, for ever.
+    def test_stop_does_not_wait_for_a_fiber_with_a_socket_of_its_own
+      with_server do |server|
+        assert_equal "alone", connect.ask(get("/serve_alone")).body
+        Process.kill("TERM", server.pid)
+        eventually("the server's end") { !server.running? }
+      end
+    end
+
     def test_max_fibers_is_a_bound
       with_server("--max-fibers", "2") do
         clients = Array.new(7) { connect.write(get("/nap?0.02")) }

@@ -175,6 +175,20 @@ module EngineContract
       end
     end
 
+    # With fibers, what an app still did after its response was lost if it had to wait.
+    def test_stop_waits_for_what_an_app_does_after_its_response
+      with_server do |server|
+        gate = "#{self.class.object_id}-after"
+        assert_equal "hello", connect.ask(get("/greet_and_tell?#{gate}", "Connection: close")).body
+        entered(gate)
+        Process.kill("TERM", server.pid)
+        assert_refused unless traits.inline?
+        open_gate(gate)
+        assert_ends server
+        assert entered?("#{gate}-over")
+      end
+    end
+
     def test_stop_from_a_trap_handler
       skip "the supervisor's signals are its own" if clustered?
       skip "a program of its own, with plain sockets" if self.class.tls

@@ -75,6 +75,11 @@ module Cuttle
           Process.pid != @process
         end
 
+        # Whether the app has taken the socket.
+        def given_away?
+          @given_away ? true : false
+        end
+
         def keep_alive?
           @wire ? @keep_alive : false
         end

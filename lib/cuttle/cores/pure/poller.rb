@@ -50,7 +50,11 @@ module Cuttle
 
         # Makes #next return +token+ once when the descriptor is ready for +events+ (IO::READABLE, IO::WRITABLE).
         def watch(fileno, events, token)
-          guard { @watches.add(fileno, events, token) && signal }
+          guard do
+            @watches.add(fileno, events, token)
+            begin_io unless @thread
+            signal
+          end
           token
         end
 
@@ -148,7 +152,7 @@ module Cuttle
 
         def find(until_then, room)
           @lock.synchronize do
-            begin_io unless @thread
+            begin_io unless @thread || over?
             @room = room
             @asked = true
             shed(Cuttle.now) if room

@@ -17,7 +17,13 @@ module Cuttle
         end
 
         def move
-          turn until guard { over? && !@watches.fired? && @free.zero? }
+          turn until guard { over? && @watches.empty? && @free.zero? && end_io }
+        end
+
+        # The engine may still watch a descriptor (Poller#watch), for which another thread begins.
+        def end_io
+          @thread = nil
+          true
         end
 
         def turn

@@ -134,6 +134,7 @@ module Cuttle
           env = @env
           websocket = becomes_websocket?
           socket = wire.guard { release(own(wire)) }
+          @given_away = true
           @source.hijacked&.add(socket, websocket)
           env["rack.hijack_io"] = socket if env && !env.frozen?
           @env = @input = nil

@@ -43,6 +43,11 @@ module Cuttle
           !@fired.empty?
         end
 
+        # Whether nothing is watched, and nothing to be reported.
+        def empty?
+          @watches.empty? && @fired.empty?
+        end
+
         # The IOs to wait for.
         def interests(event)
           @watches.each_value.select { |watch| watch.armed && watch.events.anybits?(event) }.map(&:io)

@@ -23,6 +23,7 @@ module Cuttle
           @work = work
           @loop = Fiber.current
           @idle = []
+          @waiting = {}.compare_by_identity # fiber => its exchange, if it waits in the app
           @handed = nil # an exchange for the fiber that continues next; false ends that fiber
           @storage = Fiber.current.storage if STORAGE # new fibers inherit it
           @runs = 0
@@ -36,8 +37,14 @@ module Cuttle
           fiber = idle_fiber
           @handed = exchange
           @strands.go(fiber)
+          @waiting[fiber] = exchange unless @idle.last.equal?(fiber) || !fiber.alive?
         ensure
           @handed = nil
+        end
+
+        # Whether a fiber waits in the app, other than on a socket that the app has taken over.
+        def busy?
+          @waiting.any? { |_, exchange| !exchange.given_away? }
         end
 
         private
@@ -59,10 +66,13 @@ module Cuttle
             exchange = nil
             clean(fiber) if STORAGE
           end
+        ensure
+          @waiting.delete(fiber)
         end
 
         # Returns when there is an exchange to take. An app that kept the fiber may transfer control to it too.
         def rest(fiber)
+          @waiting.delete(fiber) unless @waiting.empty?
           @idle << fiber
           @loop.transfer(@loop) while @handed.nil?
           exchange = @handed
