@@ -63,14 +63,36 @@ static bool schedule_until(VALUE scheduler, VALUE io, int events, uint64_t until
 	return RTEST(rb_fiber_scheduler_io_wait(scheduler, io, INT2FIX(events), DBL2NUM(seconds)));
 }
 
+/* A wait for a copy of a descriptor. */
+struct copy_wait {
+	VALUE scheduler, io; /* around the copy */
+	int events;
+	uint64_t until;
+	bool ready;
+};
+
+static VALUE wait_for_copy(VALUE data)
+{
+	struct copy_wait *wait = (struct copy_wait *)data;
+
+	wait->ready = schedule_until(wait->scheduler, wait->io, wait->events, wait->until);
+	return Qnil;
+}
+
+static VALUE close_copy(VALUE data)
+{
+	return rb_io_close(((struct copy_wait *)data)->io);
+}
+
 /* Waits for a copy of the descriptor, because the connection's own is registered with the poller. While no copy can be
- * had, looks at the descriptor from time to time. */
+ * had, looks at the descriptor from time to time. An exception that ends the wait closes the copy too, since the client
+ * would not see the end of the connection otherwise. */
 static bool wait_in_scheduler(VALUE scheduler, const struct cuttle_held *held, struct pollfd *descriptor,
 			      uint64_t until)
 {
-	bool reads = descriptor->events == POLLIN, ready;
+	bool reads = descriptor->events == POLLIN;
+	struct copy_wait wait = {.scheduler = scheduler, .until = until};
 	int copy = rb_cloexec_dup(descriptor->fd);
-	VALUE io;
 
 	while (copy < 0) {
 		if (poll(descriptor, 1, 0) > 0)
@@ -83,10 +105,10 @@ static bool wait_in_scheduler(VALUE scheduler, const struct cuttle_held *held, s
 		copy = rb_cloexec_dup(descriptor->fd);
 	}
 	rb_update_max_fd(copy);
-	io = rb_io_fdopen(copy, reads ? O_RDONLY : O_WRONLY, NULL);
-	ready = schedule_until(scheduler, io, reads ? RUBY_IO_READABLE : RUBY_IO_WRITABLE, until);
-	rb_io_close(io);
-	return ready;
+	wait.io = rb_io_fdopen(copy, reads ? O_RDONLY : O_WRONLY, NULL);
+	wait.events = reads ? RUBY_IO_READABLE : RUBY_IO_WRITABLE;
+	rb_ensure(wait_for_copy, (VALUE)&wait, close_copy, (VALUE)&wait);
+	return wait.ready;
 }
 
 bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds)

@@ -144,6 +144,30 @@ class TestFibers < Minitest::Test
     end
   end
 
+  # The fiber waited for a copy of the socket, which stayed open: the client went on waiting for the rest.
+  def test_a_client_sees_the_end_of_a_response_whose_fiber_was_interrupted
+    writer = nil
+    app = lambda do |env|
+      next [200, {}, [writer.raise("interrupted").to_s]] if env["PATH_INFO"] == "/interrupt"
+
+      writer = Fiber.current
+      [200, {}, Enumerator.new { |parts| loop { parts << ("x" * 100_000) } }]
+    end
+    GC.disable # it would close the copy
+    capture_io do
+      serving(app, engine: "fibers", write_ahead: 200_000) do |server|
+        WireClient.open(server.port, receive_buffer: 4_096) do |reader|
+          reader.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n").fill
+          assert_equal 200, get(server, "/interrupt").status
+          reader.hurry.rest
+          assert_includes %i[closed reset], reader.ending
+        end
+      end
+    end
+  ensure
+    GC.enable
+  end
+
   # Fiber-locals are those of a pool, but storage is each request's own (Ruby 3.2).
   def test_a_request_finds_no_storage_of_another
     skip "Ruby #{RUBY_VERSION} has no fiber storage" unless Fiber.respond_to?(:[])
