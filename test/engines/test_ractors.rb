@@ -159,6 +159,27 @@ class TestRactors < Minitest::Test
     server&.stop
   end
 
+  # Each attempt left two descriptors open.
+  def test_a_ractor_that_fails_at_once_leaves_no_descriptors
+    needs_ractors
+    before = ENV.fetch("CUTTLE_BACKEND", nil)
+    server = Cuttle::Server.new(Hello, engine: "ractors", ractors: 1).tap(&:prepare)
+    GC.disable # it would close some
+    ENV["CUTTLE_BACKEND"] = "none"
+    _, err = capture_io do
+      server.start
+      open = open_after(2)
+      eventually("as few descriptors as before") { open_after(12) <= open }
+      ENV["CUTTLE_BACKEND"] = before
+      assert_equal 200, answer(server, "/").status
+    end
+    assert_match(/a ractor has ended: CUTTLE_BACKEND=none.*; starting another$/, err)
+  ensure
+    ENV["CUTTLE_BACKEND"] = before
+    GC.enable
+    server&.stop
+  end
+
   # It stopped the parent's.
   def test_a_child_that_stops_its_copy
     needs_ractors
@@ -324,6 +345,12 @@ class TestRactors < Minitest::Test
         assert_match line, server.err.lines.first
       end
     end
+  end
+
+  # The number of open descriptors once so many ractors have ended.
+  def open_after(times)
+    eventually("#{times} ends of ractors") { $stderr.string.scan("a ractor has ended").size >= times }
+    Dir.children("/proc/self/fd").size
   end
 
   # A form with a note and a file.

@@ -35,15 +35,18 @@ module Cuttle
         # is answered. Writes an octet to +stranded+ when only requests that are stuck in the app are left. +stop+,
         # +stranded+ and the +listeners+ are descriptors, which the ractor owns.
         def run(place, listeners, stop, stranded)
-          source = source(place, listeners.map { |fd| Socket.for_fd(fd) })
+          stop, stranded = IO.for_fd(stop), IO.for_fd(stranded)
+          listeners = listeners.map { |fd| Socket.for_fd(fd) }
+          source = source(place, listeners)
           engine = Hybrid.new(source: source, service: @service.build, threads: @threads)
           watchdog = watch(source) if @options[:app_timeout]
-          attendant = Thread.new { attend(source, engine, IO.for_fd(stop), IO.for_fd(stranded)) }
+          attendant = Thread.new { attend(source, engine, stop, stranded) }
           engine.run
         ensure
           engine&.stop # an app that ends this thread ends the ractor, once the others have answered
           attendant&.kill
           watchdog&.stop
+          [stop, stranded, *(listeners unless source)].each(&:close) # a source closes its own
           @service.flush
         end
 
