@@ -21,6 +21,9 @@ class TestFibers < Minitest::Test
     "unended" => ["begun", -> { Fiber.new { sleep(0.001) && Fiber.yield("begun") }.resume }],
     "transfer" => ["transferred", -> { Fiber.new { "transferred" }.transfer }],
     "timeout" => ["Timeout::Error", -> { Timeout.timeout(0.01) { Fiber.new { sleep }.resume } rescue $!.class.name }],
+    "timeout of a transfer" => ["Timeout::Error", lambda {
+      Timeout.timeout(0.01) { Fiber.new { sleep }.transfer } rescue $!.class.name
+    }],
     "timeouts" => ["Timeout::Error", lambda {
       Fiber.new { Timeout.timeout(0.01) { Fiber.new { sleep }.resume } rescue $!.class.name }.resume
     }]

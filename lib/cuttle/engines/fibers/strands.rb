@@ -62,7 +62,7 @@ module Cuttle
           came = @strand.transfer(came) until came.equal?(@loop) || settled?
         rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
           raise if @poller.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
-          return go(@strand, nil, error) unless exception || settled?
+          return go(@strand, nil, error) unless settled? || (exception && fiber.equal?(@strand))
 
           Cuttle.report("a fiber of the app ended with an exception: #{error.full_message(highlight: false).chomp}")
         ensure
