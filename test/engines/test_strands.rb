@@ -45,6 +45,16 @@ class TestStrands < Minitest::Test
     assert_equal [IO::READABLE], @ends
   end
 
+  # What a fiber waited for is closed while its time is over too: that is no error of what it waits for next.
+  def test_an_exception_is_for_one_wait
+    late = nil
+    begin_strand { @strands.pause(0) || @strands.go_on(late, nil, IOError.new("closed")) }
+    late = begin_strand { 2.times { |number| @ends << @strands.pause(number.zero? ? 0 : nil) } }
+    2.times { @strands.turn }
+    assert_equal [false], @ends
+    assert_predicate late, :alive?
+  end
+
   private
 
   def begin_strand(&block)

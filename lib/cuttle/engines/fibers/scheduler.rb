@@ -62,6 +62,9 @@ module Cuttle
         # The object that the fiber waits for was closed (Ruby 4.0 and newer).
         def fiber_interrupt(fiber, exception) = @strands.go_on(fiber, nil, exception)
 
+        # Raises an exception wherever the strand waits at the loop's next turn (Strand#raise).
+        def raise_in(strand, exception) = @strands.go_on(strand, nil, exception, nil)
+
         def timeout_after(duration, exception, message, &block)
           return Timeout.timeout(duration, exception, message, &block) if left_behind?
 

@@ -15,7 +15,7 @@ module Cuttle
           scheduler = Fiber.current_scheduler
           return super if scheduler.nil? || equal?(Fiber.current) || !alive?
 
-          scheduler.fiber_interrupt(self, exception)
+          scheduler.raise_in(self, exception)
         end
       end
     end

@@ -90,9 +90,9 @@ module Cuttle
           @paused.delete(fiber)
         end
 
-        # Continues the fiber as #go does, at the loop's next turn, which comes at once: in the wait that it is in now,
-        # if it is still in it. A fiber that is in none (nil) continues in its next one, if #unblock ends that. An
-        # +exception+ arrives in whatever wait the fiber is in then. Any thread may call it.
+        # Continues the fiber as #go does, at the loop's next turn, which comes at once, if it is still in its present
+        # +wait+ then. If it is in none (nil), any will do for an +exception+, otherwise one that #unblock ends. Any
+        # thread may call it.
         def go_on(fiber, value, exception = nil, wait = @paused[fiber])
           @unblocked << [fiber, value, exception, wait]
           @poller.wake unless Thread.current.equal?(@thread)
@@ -121,15 +121,15 @@ module Cuttle
         def continue_unblocked
           @unblocked.length.times do
             fiber, value, exception, wait = @unblocked.pop
-            fiber = innermost(fiber) if exception
-            go(fiber, value, exception) if exception ? paused?(fiber) : in_wait?(fiber, wait)
+            fiber = innermost(fiber) if wait.nil? && exception
+            go(fiber, value, exception) if in_wait?(fiber, wait, any: exception)
           end
         end
 
-        # Whether the fiber is in the wait of that number; for nil, in one that #unblock ends.
-        def in_wait?(fiber, wait)
+        # Whether the fiber is in the wait of that number; for nil, in +any+, or in one that #unblock ends.
+        def in_wait?(fiber, wait, any:)
           present = @paused[fiber]
-          wait ? present == wait : present&.positive?
+          wait ? present == wait : present && (any || present.positive?)
         end
 
         # The fiber of the strand that waits, if one does. An exception for any fiber of the strand is raised there.
