@@ -321,6 +321,28 @@ class TestFibers < Minitest::Test
       end
     end
 
+    # The engine ended with the last connection.
+    define_method("test_a_stop_waits_for_a_callback_that_reads_under_the_core_#{core}") do
+      IO.pipe do |input, output|
+        waiting = Thread::Queue.new
+        read = nil
+        callback = lambda do
+          waiting << true
+          read = input.gets
+        end
+        app = ->(env) { [200, {}, [(env["rack.after_reply"] << callback) && "hello"]] }
+        server = Cuttle::Server.new(app, engine: "fibers", core: core).start
+        port = server.port
+        assert_equal "hello", get(server).body
+        waiting.pop
+        stop = Thread.new { server.stop }
+        eventually("the end of the listener") { RawClient.refused?(port) }
+        output.puts("read")
+        stop.join
+        assert_equal "read\n", read
+      end
+    end
+
     # Other timers must still fire.
     define_method("test_limits_that_are_no_times_under_the_core_#{core}") do
       waiting = Thread::Queue.new
