@@ -43,9 +43,7 @@ module Cuttle
         end
 
         # Whether a fiber waits in the app, other than on a socket that the app has taken over.
-        def busy?
-          @waiting.any? { |_, exchange| !exchange.given_away? }
-        end
+        def busy? = @waiting.any? { |_, exchange| !exchange.given_away? }
 
         private
 

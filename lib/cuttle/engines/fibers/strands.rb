@@ -107,14 +107,10 @@ module Cuttle
 
         # In so many seconds, raises +exception+ where the strand that runs now waits then. Returns the timer, which can
         # be cancelled.
-        def raise_in(seconds, exception)
-          @timers.add(due(seconds), @strand, exception)
-        end
+        def raise_in(seconds, exception) = @timers.add(due(seconds), @strand, exception)
 
         # Forgets the fibers that wait.
-        def close
-          @paused.clear
-        end
+        def close = @paused.clear
 
         private
 
@@ -133,9 +129,7 @@ module Cuttle
         end
 
         # The fiber of the strand that waits, if one does. An exception for any fiber of the strand is raised there.
-        def innermost(strand)
-          @nested.key(strand) || strand
-        end
+        def innermost(strand) = @nested.key(strand) || strand
 
         # Whether the strand that ran waits or has ended. Neither is so if it transferred control to another fiber of
         # the app, and that fiber ended. Then the value, or the exception, of that fiber is for the strand.
@@ -149,9 +143,7 @@ module Cuttle
           at.nan? ? raise(FloatDomainError, "NaN") : at
         end
 
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        end
+        def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end
