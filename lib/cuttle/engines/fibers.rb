@@ -34,6 +34,11 @@ module Cuttle
         @service = service
         @max = max_fibers
         @fibers = 0 # that have a request
+        @serve = lambda do |exchange|
+          @service.call(exchange)
+        ensure
+          @fibers -= 1
+        end
       end
 
       # Runs in a new thread if the caller's thread already has a scheduler, or if its current fiber is not its first.
@@ -45,7 +50,7 @@ module Cuttle
         @strands = Strands.new(@source)
         @watches = Watches.new(@source, @strands)
         Fiber.set_scheduler(@scheduler = Scheduler.new(@source, @strands, @watches))
-        @pool = Pool.new(@strands) { |exchange| serve(exchange) }
+        @pool = Pool.new(@strands, &@serve)
         work
         work_off unless @source.forked?
       ensure
@@ -102,13 +107,7 @@ module Cuttle
         @pool.run(exchange)
       rescue FiberError => error # no memory for another fiber: serve on the engine's own
         Cuttle.report("#{error.message}: a request is served without a fiber of its own")
-        serve(exchange)
-      end
-
-      def serve(exchange)
-        @service.call(exchange)
-      ensure
-        @fibers -= 1
+        @serve.call(exchange)
       end
     end
   end

@@ -35,9 +35,10 @@ module Cuttle
         def run(exchange)
           trim if (@runs += 1) >= ROUND
           fiber = idle_fiber
+          idle = @idle.length
           @handed = exchange
           @strands.go(fiber)
-          @waiting[fiber] = exchange unless @idle.last.equal?(fiber) || !fiber.alive?
+          @waiting[fiber] = exchange if idle == @idle.length && fiber.alive?
         ensure
           @handed = nil
         end

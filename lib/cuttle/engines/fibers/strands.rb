@@ -90,9 +90,8 @@ module Cuttle
           @paused.delete(fiber)
         end
 
-        # Continues the fiber as #go does, at the loop's next turn, which comes at once, if it is still in its present
-        # +wait+ then. If it is in none (nil), any will do for an +exception+, otherwise one that #unblock ends. Any
-        # thread may call it.
+        # Continues the fiber as #go does, at the loop's next turn, which comes at once, if it is still in this +wait+.
+        # For nil, any will do for an +exception+, otherwise one that #unblock ends. Any thread may call it.
         def go_on(fiber, value, exception = nil, wait = @paused[fiber])
           @unblocked << [fiber, value, exception, wait]
           @poller.wake unless Thread.current.equal?(@thread)
