@@ -63,7 +63,7 @@ module Cuttle
           return unless @options[:app_timeout]
 
           sleep LOOK until source.stranded?
-          stranded.write(".")
+          stranded.syswrite(".")
         end
 
         def watch(source)
