@@ -280,7 +280,7 @@ class TestFibers < Minitest::Test
   def test_select_ends_with_a_timeout
     skip_without_a_hook_for_select
     IO.pipe do |input, _output|
-      begun = nil # by the app: threads of earlier tests may end at any moment
+      begun = nil # the threads that the app began; those of earlier tests may end at any moment
       app = lambda do |_env|
         before = Thread.list
         Timeout.timeout(0.01) { select([input]) }

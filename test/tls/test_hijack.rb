@@ -74,15 +74,7 @@ class TestTlsHijack < TlsCase
   # The app learns of a client's end as its input's end, and of a client that vanished too.
   each_engine("a_client_that_goes") do |engine|
     ends = Queue.new
-    app = lambda do |env|
-      socket = env["rack.hijack"].call
-      Thread.new do
-        ends << socket.read
-        socket.close
-      end
-      [200, {}, []]
-    end
-    secured(app, engine: engine) do |server|
+    secured(reading_into(ends), engine: engine) do |server|
       connect(server).write("#{GET}bye").half_close
       assert_equal "bye", Timeout.timeout(PATIENCE) { ends.pop }
       connect(server).write(GET).reset
@@ -93,16 +85,7 @@ class TestTlsHijack < TlsCase
   # What the client sent after the end of the app's output came as it was on the wire.
   each_engine("an_app_may_close_its_side_first") do |engine|
     ends = Queue.new
-    app = lambda do |env|
-      socket = env["rack.hijack"].call
-      Thread.new do
-        socket.write("all")
-        socket.close_write
-        ends << socket.read
-        socket.close
-      end
-      [200, {}, []]
-    end
+    app = reading_into(ends) { |socket| socket.write("all") && socket.close_write }
     secured(app, engine: engine) do |server|
       client = connect(server).write(GET)
       assert_equal "all", client.to_end
@@ -152,6 +135,19 @@ class TestTlsHijack < TlsCase
   end
 
   private
+
+  # An app that takes its socket over, and puts into +ends+ all that the client sends. The block gets the socket first.
+  def reading_into(ends)
+    lambda do |env|
+      socket = env["rack.hijack"].call
+      Thread.new do
+        yield socket if block_given?
+        ends << socket.read
+        socket.close
+      end
+      [200, {}, []]
+    end
+  end
 
   def echo(socket)
     pending = +""

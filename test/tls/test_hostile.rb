@@ -116,7 +116,7 @@ class TestTlsHostile < TlsCase
     end
   end
 
-  # Such records kept a thread for as long as they came, and the lock of its loop: nobody else was answered.
+  # Such records kept a thread and the lock of its loop for as long as they came, so other clients got no answer.
   each_engine("a_flood_of_records_without_data_ends_the_connection") do |engine|
     skip_without_key_updates
     calls = Queue.new
