@@ -167,7 +167,7 @@ module Cuttle
         def method_of(parser)
           number(parser, :rounds, "--rounds N", "rounds; each starts every server again (as the budget allows)")
           time(parser, :duration, "-d", "--duration TIME", "length of each run (1s, or less to stay within the budget)")
-          time(parser, :warmup, "--warmup TIME", "limit for the warm-up before each run (500ms)")
+          time(parser, :warmup, "--warmup TIME", "limit for the warm-up of a run (500ms; 10s while it gets faster)")
           number(parser, :seed, "--seed N", "seed of the order, mixes and random times (printed)")
           time(parser, :budget, "--budget TIME", "limit for the whole lab (2m; none with --rounds or --duration)")
           parser.on("--cpus CORES", "server:0-2,load:3 (the last core for the load)") do |text|
