@@ -4,13 +4,13 @@ title "Processes and threads in front of a database with a limit of connections"
 source "Left open by N. Gibbs (2017), whose 11 processes of 16 threads met PostgreSQL's limit of 100"
 question "With a limited number of connections to the database, how should they be split between processes and threads?
           What happens above the limit, and does a pool of fewer connections than threads help?"
-design "The work app, 5 ms of CPU time and 20 ms in the database, on a PostgreSQL of 20 connections, at 40 connections
+design "The work app, 10 ms of CPU time and 40 ms in the database, on a PostgreSQL of 20 connections, at 40 connections
         in a closed loop. Each thread with a connection of its own, up to the limit and above it (q6.1); 20 connections
         split in five ways (q6.2); twice as many threads as connections, which take turns (q6.3)."
 
 app "work", profile: { query: "sleep", connections: 20, cpu_ms: 1, iowait_ms: 1, response_chars: 1000 }
 cores :all
-request = { cpu_ms: 5, iowait_ms: 20, response_chars: 1000 }
+request = { cpu_ms: 10, iowait_ms: 40, response_chars: 1000 }
 
 # id, processes, threads, connections of a process
 [["q6.1", 2, 5, 5], ["q6.1", 4, 5, 5], ["q6.1", 4, 6, 6], ["q6.1", 8, 5, 5],

@@ -26,6 +26,8 @@ servers.each do |kind, server|
   end
 end
 
+control rate("q7", server: "fibers", connections: 40)
+
 claim "s0.15", "fibers by a reactor whose app blocks, 10 at once" =>
                  [rate("q7", server: "fibers", connections: 10), rate("q7", server: "reactor", connections: 10), 4..],
                "fibers by a pool of 5 threads, 40 at once" =>

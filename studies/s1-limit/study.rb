@@ -4,7 +4,7 @@ title "Eleven processes of sixteen threads in front of a database of 100 connect
 source 'N. Gibbs, "Rails Benchmarking: Puma and MultiProcess" (2017), who saw status 500 there'
 question "176 threads with a connection each need more connections than PostgreSQL allows. Did that cause the errors?
           With as many concurrent requests as threads, the limit is really exceeded; below the limit, nothing may fail."
-design "The work app in place of Discourse: 1 ms of computing, then a query that sleeps for 100 ms. PostgreSQL takes 100
+design "The work app in place of Discourse: 1 ms of computing, then a query that sleeps for 400 ms. PostgreSQL takes 100
         connections, three of them for its superuser. 5 processes of 16 threads, which stay below that, and 11; as many
         connections of the load as threads; Puma's model on Cuttle, and Puma."
 flaw "In the original, 30 load threads met 176 server threads, so how many connections to the database were open was not
@@ -17,7 +17,7 @@ cores :all
   trial "s1.limit", workers: workers do
     serve like: "puma", engine: "hybrid", workers: workers, threads: 16, environment: { "WORK_POOL" => "16" },
           original: "puma"
-    ask work(cpu_ms: 1, iowait_ms: 100, response_chars: 1000), connections: connections, requests: 4000
+    ask work(cpu_ms: 1, iowait_ms: 400, response_chars: 1000), connections: connections, requests: 4000
   end
 end
 
