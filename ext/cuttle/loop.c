@@ -106,14 +106,15 @@ struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, con
 	cuttle_growth_reset(&loop->growth);
 	loop->type = type;
 	loop->backend = type->open();
-	loop->listeners = malloc((size_t)(count ? count : 1) * sizeof *listeners);
+	loop->listeners = malloc((size_t)(count ? count : 1) * sizeof *loop->listeners);
 	if (!loop->backend || !loop->listeners) {
 		destroy(&loop->core);
 		return NULL;
 	}
 	cuttle_core_reset(&loop->core, destroy, around_fork);
 	loop->core.loop = loop;
-	memcpy(loop->listeners, listeners, (size_t)count * sizeof *listeners);
+	for (int index = 0; index < count; index++)
+		loop->listeners[index] = cuttle_listener_of(listeners[index]);
 	loop->listener_count = count;
 	loop->listeners_away = true;
 	cuttle_loop_restore_listeners(loop);

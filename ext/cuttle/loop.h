@@ -13,6 +13,7 @@
 #include "growth.h"
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #define CUTTLE_EVENTS 128                          /* most reports collected at once */
 #define CUTTLE_LONG_WAIT (10 * CUTTLE_MILLISECOND) /* for a complete request; its peer may have gone meanwhile */
@@ -24,6 +25,12 @@ struct cuttle_registration {
 	void *owner;
 	uint32_t generation;
 	enum cuttle_registrant kind;
+};
+
+/* A listener. Its inode tells it from another socket that has its number, after Ruby has closed it. */
+struct cuttle_listener {
+	int fd;
+	ino_t inode;
 };
 
 /* A descriptor of the app that a fiber waits for. */
@@ -71,7 +78,7 @@ struct cuttle_loop {
 	uint64_t crowded_since; /* since when no other worker was seen free */
 	uint64_t crowd_seen;    /* the last time that it checked for one */
 	uint64_t refused_at;    /* when a request was last refused; 0: never */
-	int *listeners;         /* their descriptors */
+	struct cuttle_listener *listeners;
 	int listener_count;
 	bool gives;           /* requests that have to wait go to idle workers */
 	bool receives;        /* and theirs come here, until the stop */
@@ -244,9 +251,13 @@ bool cuttle_accept_exhausted(int error);
  * accepted in between as others end. */
 bool cuttle_accept_complains(struct cuttle_core *core, uint64_t now);
 
+/* The listener with that descriptor. */
+struct cuttle_listener cuttle_listener_of(int fd);
+
 /* Ends listening at once, because a connection that arrives between the last accept and the close is reset. The
- * descriptors stay valid (as /dev/null) for Ruby, which owns them, to close. */
-void cuttle_stop_listening(const int *listeners, int count);
+ * descriptors stay valid (as /dev/null) for Ruby, which owns them, to close. One that Ruby has closed already is left
+ * alone, for its number may be another socket's. */
+void cuttle_stop_listening(const struct cuttle_listener *listeners, int count);
 
 /* Whether the loop was stopped and every connection has ended. */
 static inline bool cuttle_loop_over(const struct cuttle_loop *loop)

@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ASIDE (1 * CUTTLE_MILLISECOND)           /* for another worker to wake up and accept */
@@ -25,7 +26,7 @@ void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
 	if (loop->listeners_away)
 		return;
 	for (int index = 0; index < loop->listener_count; index++)
-		cuttle_loop_strike(loop, loop->listeners[index]);
+		cuttle_loop_strike(loop, loop->listeners[index].fd);
 	loop->listeners_away = true;
 	loop->listeners_ready = false;
 }
@@ -67,9 +68,9 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 	loop->listeners_away = false;
 	loop->backlogged = true; /* connections may have arrived meanwhile */
 	for (int index = 0; index < loop->listener_count; index++) {
-		uint64_t token = cuttle_loop_enroll(loop, loop->listeners[index], CUTTLE_LISTENER, loop);
+		uint64_t token = cuttle_loop_enroll(loop, loop->listeners[index].fd, CUTTLE_LISTENER, loop);
 
-		if (token && loop->type->add_listener(loop->backend, loop->listeners[index], token) == 0)
+		if (token && loop->type->add_listener(loop->backend, loop->listeners[index].fd, token) == 0)
 			continue;
 		if (errno == ENOMEM || errno == ENOSPC) { /* it would never be reported */
 			wait_for_room(loop, cuttle_now());
@@ -95,7 +96,7 @@ bool cuttle_loop_has_backlog(const struct cuttle_loop *loop)
 	if (atomic_load(&loop->core.stopping) || loop->exhausted)
 		return false;
 	for (int index = 0; index < loop->listener_count; index++)
-		if (has_waiting(loop->listeners[index]))
+		if (has_waiting(loop->listeners[index].fd))
 			return true;
 	return false;
 }
@@ -146,25 +147,33 @@ bool cuttle_accept_exhausted(int error)
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
-static bool is_listening(int fd)
+struct cuttle_listener cuttle_listener_of(int fd)
+{
+	struct stat status;
+
+	return (struct cuttle_listener){.fd = fd, .inode = fstat(fd, &status) == 0 ? status.st_ino : 0};
+}
+
+static bool is_listening(const struct cuttle_listener *listener)
 {
 	int listening = 0;
 	socklen_t size = sizeof listening;
 
-	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening;
+	return cuttle_listener_of(listener->fd).inode == listener->inode &&
+	       getsockopt(listener->fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening;
 }
 
-void cuttle_stop_listening(const int *listeners, int count)
+void cuttle_stop_listening(const struct cuttle_listener *listeners, int count)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	if (nothing < 0)
 		return; /* Ruby's close will do */
 	for (int index = 0; index < count; index++) {
-		if (!is_listening(listeners[index]))
+		if (!is_listening(&listeners[index]))
 			continue; /* Ruby has closed it, and its number may be reused */
-		dup2(nothing, listeners[index]);
-		fcntl(listeners[index], F_SETFD, FD_CLOEXEC);
+		dup2(nothing, listeners[index].fd);
+		fcntl(listeners[index].fd, F_SETFD, FD_CLOEXEC);
 	}
 	close(nothing);
 }
@@ -257,8 +266,8 @@ static bool admit(struct cuttle_loop *loop, int listener, bool reported, uint64_
 	struct cuttle_arrival arrival = {.fd = -1, .listener = listener};
 
 	errno = EAGAIN;
-	if (reported || has_waiting(loop->listeners[listener]))
-		arrival.fd = cuttle_accept(loop->listeners[listener], &arrival.peer);
+	if (reported || has_waiting(loop->listeners[listener].fd))
+		arrival.fd = cuttle_accept(loop->listeners[listener].fd, &arrival.peer);
 	if (arrival.fd >= 0) {
 		welcome(loop, &arrival, now);
 	} else if (cuttle_accept_exhausted(errno)) {

@@ -111,7 +111,7 @@ static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 	if (when != CUTTLE_FORK_IN_CHILD || !acceptor)
 		return;
 	if (!acceptor->closed)
-		cuttle_stop_listening(acceptor->descriptors, acceptor->count);
+		cuttle_stop_listening(acceptor->listeners, acceptor->count);
 	acceptor->closed = true;
 	close_waiting(acceptor);
 	close_pipe(acceptor); /* a stop here is none of the parent's */
@@ -153,7 +153,8 @@ static VALUE acceptor_initialize(int argc, VALUE *argv, VALUE self)
 	if (RARRAY_LEN(listeners) > CUTTLE_MOST_LISTENERS)
 		rb_raise(rb_eArgError, "more than %d listeners", CUTTLE_MOST_LISTENERS);
 	for (long index = 0; index < RARRAY_LEN(listeners); index++)
-		acceptor->descriptors[acceptor->count++] = cuttle_listener_descriptor(RARRAY_AREF(listeners, index));
+		acceptor->listeners[acceptor->count++] =
+			cuttle_listener_of(cuttle_listener_descriptor(RARRAY_AREF(listeners, index)));
 	open_pipe(acceptor);
 	acceptor->source.core = open_core(acceptor);
 	cuttle_source_configure(&acceptor->source, listeners, options);
@@ -165,7 +166,7 @@ static bool accept_any(struct cuttle_acceptor *acceptor, struct cuttle_arrival *
 {
 	arrival->fd = -1;
 	for (int index = 0; arrival->fd < 0 && index < acceptor->count; index++) {
-		arrival->fd = cuttle_accept(acceptor->descriptors[index], &arrival->peer);
+		arrival->fd = cuttle_accept(acceptor->listeners[index].fd, &arrival->peer);
 		arrival->listener = index;
 		if (arrival->fd < 0 && cuttle_accept_exhausted(errno)) {
 			if (cuttle_accept_complains(acceptor->source.core, cuttle_now()))
@@ -188,7 +189,7 @@ static bool has_room(const struct cuttle_acceptor *acceptor)
 int cuttle_acceptor_listeners(const struct cuttle_acceptor *acceptor, struct pollfd *descriptors, int count)
 {
 	for (int index = 0; index < acceptor->count; index++)
-		descriptors[count++] = (struct pollfd){.fd = acceptor->descriptors[index], .events = POLLIN};
+		descriptors[count++] = (struct pollfd){.fd = acceptor->listeners[index].fd, .events = POLLIN};
 	return count;
 }
 
@@ -225,7 +226,7 @@ static void shut(struct cuttle_acceptor *acceptor)
 	if (!acceptor->closed && !atomic_load(&acceptor->source.core->leave_backlog))
 		accept_waiting(acceptor);
 	if (!acceptor->closed)
-		cuttle_stop_listening(acceptor->descriptors, acceptor->count);
+		cuttle_stop_listening(acceptor->listeners, acceptor->count);
 	acceptor->closed = true;
 	cuttle_source_close_listeners(&acceptor->source);
 }

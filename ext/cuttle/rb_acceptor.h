@@ -11,7 +11,7 @@
 
 struct cuttle_acceptor {
 	struct cuttle_source source;
-	int descriptors[CUTTLE_MOST_LISTENERS];
+	struct cuttle_listener listeners[CUTTLE_MOST_LISTENERS];
 	int count;
 	int stopped[2]; /* a pipe: readable for good once stop was called; -1 in a forked child */
 	bool closed;

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "fcntl"
 require "open3"
 
 # A child that is forked while a server runs has the memory of the core's threads, and none of these threads. What it
@@ -79,6 +80,23 @@ class TestCoreForks < Minitest::Test
     end
   end
 
+  # A source that was not stopped remembered the number of a listener that Ruby had closed, and the child took the
+  # listener away that had the number then.
+  [Cuttle::Poller, Cuttle::Acceptor].each do |source|
+    define_method("test_a_child_keeps_a_listener_with_the_number_of_a_closed_one_of_#{source}") do
+      closed, other = Array.new(2) { TCPServer.new("127.0.0.1", 0) }
+      number = closed.fileno
+      unstopped = source.new([closed], env: {})
+      closed.close
+      listener = Socket.for_fd(other.fcntl(Fcntl::F_DUPFD, number))
+      assert_equal number, listener.fileno
+      assert_ends(fork { exit!(listens?(listener) ? 7 : 1) })
+    ensure
+      unstopped&.stop
+      [other, listener].each { |socket| socket&.close }
+    end
+  end
+
   private
 
   # Yields a queue of 100 connections without a request. Nothing else refers to them.
@@ -92,6 +110,12 @@ class TestCoreForks < Minitest::Test
     ensure
       clients&.each(&:close)
     end
+  end
+
+  def listens?(socket)
+    socket.getsockopt(:SOCKET, :ACCEPTCONN).bool
+  rescue SystemCallError
+    false
   end
 
   def collect(server)
