@@ -30,6 +30,9 @@ module Cuttle
     autoload :Rubies, "cuttle/studies/rubies"
     autoload :Scale, "cuttle/studies/scale"
     autoload :Study, "cuttle/studies/study"
+    autoload :Tested, "cuttle/studies/verdicts"
+    autoload :Verdict, "cuttle/studies/verdicts"
+    autoload :Verdicts, "cuttle/studies/verdicts"
 
     # The directory of declarations, published numbers, apps and archived results.
     ROOT = File.expand_path("../../studies", __dir__)

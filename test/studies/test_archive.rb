@@ -174,7 +174,7 @@ class TestStudyArchive < Minitest::Test
   end
 
   def words(findings)
-    findings.verdicts.map { |verdict| [verdict.claim.id, verdict.by, verdict.verdict, verdict.evidence.map(&:last)] }
+    findings.verdicts.map { |verdict| [verdict.claim.id, verdict.by, verdict.verdict, verdict.evidence.map(&:verdict)] }
   end
 
   def figures(estimate)

@@ -99,7 +99,7 @@ class TestStudyDocuments < Minitest::Test
     sentences = Studies::Beliefs.read
     assert_operator sentences.length, :>=, Studies::Beliefs::MOST
     assert_empty sentences.map(&:claim) - claims
-    assert_empty sentences.map(&:verdict) - Studies::Findings::WORDS.values
+    assert_empty sentences.map(&:verdict) - Studies::Verdicts::WORDS.values
   end
 
   def test_threats_to_validity_follow_from_the_results
@@ -129,8 +129,6 @@ class TestStudyDocuments < Minitest::Test
     troubles = Studies::Report::Conditions.troubles(short.findings).join("\n")
     assert_match(/^\d+ runs of \d+ took less than 0\.4 s, the shortest 0\.2 s/, troubles)
     refute_match(/shared/, troubles)
-    environment = { "server_cores" => [0, 1], "load_cores" => [1] }
-    assert_equal [1], Studies::Report::Conditions.shared(environment)
   end
 
   # No claim is about 10 connections.

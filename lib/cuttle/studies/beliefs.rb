@@ -8,7 +8,7 @@ module Cuttle
     module Beliefs
       MOST = 10 # reports show the first ones that hold
 
-      # claim: its id. verdict: a word of Findings::WORDS.
+      # claim: its id. verdict: a word of Verdicts::WORDS.
       Sentence = Struct.new(:claim, :verdict, :text)
 
       module_function

@@ -48,6 +48,11 @@ module Cuttle
           !cores.nil? && number < cores
         end
 
+        # Why it can't be tested with that many server cores, or nil.
+        def reason(number)
+          "it needs #{cores} server cores" if short?(number)
+        end
+
         def to_s
           "#{above} / #{below} #{bounds}"
         end

@@ -32,31 +32,8 @@ module Cuttle
     # Results are cached.
     #
     # Rule: two conditions are compared only within the same rounds, and an interval covers the variation between starts
-    # of servers. A claim is confirmed or refuted only if its interval shows it.
+    # of servers.
     class Findings
-      WORDS = { confirmed: "confirmed", partly_confirmed: "confirmed in part", border: "at the border",
-                undecided: "not decided", partly_refuted: "refuted in part", refuted: "refuted",
-                untestable: "not testable here" }.freeze
-      # What is said of a model, where the claim is about a server.
-      OF_A_MODEL = WORDS.merge(confirmed: "holds", partly_confirmed: "holds in part", partly_refuted: "fails in part",
-                               refuted: "fails").freeze
-
-      # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
-      # verdict], …]. reason: why it could not be tested, or nil. forecast: the prediction of the tuner's model for
-      # statements that need more cores, [[Statement, ratio or nil], …], or nil. model: whether Cuttle imitates a server
-      # that the claim is about. Then the verdict shows what the concurrency model does; only that server itself can
-      # confirm or refute the claim. conditions: { figure => Condition }, or nil.
-      Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :forecast, :model, :conditions) do
-        def word
-          of(verdict)
-        end
-
-        # The word for the verdict on one of its statements.
-        def of(verdict)
-          (model ? OF_A_MODEL : WORDS).fetch(verdict)
-        end
-      end
-
       # Keys that identify a configuration and a load. The name is one of them: a server that has no option to close
       # connections is the same, whether or not requests ask it to close them.
       KEY = ([*Condition::SERVING, *Condition::ASKING, :series, :path, :name] - %i[ruby request full_length])
@@ -87,13 +64,9 @@ module Cuttle
         end
       end
 
-      # An Array of Verdict. Each claim is tested on Cuttle first, then on the published servers if they were
-      # measured.
+      # An Array of Verdict.
       def verdicts
-        @verdicts ||= study.claims.flat_map do |claim|
-          reason = claim.reason(cores)
-          reason ? [untestable(claim, nil, reason, forecast(claim))] : tried(claim)
-        end
+        @verdicts ||= Verdicts.new(self).all
       end
 
       # The number of measured rounds.
@@ -109,10 +82,10 @@ module Cuttle
         wide.map { |condition| ids_of(condition) }.select(&:all?)
       end
 
-      # The runs on which the verdicts on published claims are based; without such claims, those of all.
-      def decisive_runs
+      # The conditions on which the verdicts on published claims are based; without such claims, those of all.
+      def decisive
         published = verdicts.select { |verdict| verdict.claim.published? }
-        tested(published.empty? ? verdicts : published).flat_map { |condition| runs(condition) }
+        tested(published.empty? ? verdicts : published)
       end
 
       # The A/A control: a metric of an unchanged copy of a condition / that of the condition. An Estimate, or nil if it
@@ -122,6 +95,24 @@ module Cuttle
         return unless one && other && (one.keys & other.keys).length > 1
 
         Lab::Statistics.paired_ratio(one, other)
+      end
+
+      # The cores that the load shared with the servers.
+      def shared_cores
+        results.environment.values_at("server_cores", "load_cores").map(&:to_a).reduce(:&)
+      end
+
+      # The median share of a core that the load took from the servers in a condition's runs; nil if it had cores of its
+      # own, or if that was not kept.
+      def load_share(condition)
+        shares = runs(condition).filter_map(&:load_cpu) if shared_cores.any?
+        Lab::Statistics.median(shares) if shares&.any?
+      end
+
+      # Why a condition could not be measured, or nil.
+      def missing(condition)
+        id, = ids_of(condition)
+        results.missing.find { |each| each.configuration == id }&.then { |each| "#{condition.name}: #{each.reason}" }
       end
 
       # Whether the plan has that condition. Part of a study has only some of them.
@@ -170,23 +161,10 @@ module Cuttle
       # what was found.
       def tested(verdicts)
         verdicts.flat_map do |verdict|
-          chosen = verdict.evidence.select do |statement, found, decided|
-            decided != :untestable && (!block_given? || yield(statement, found))
-          end
-          chosen.flat_map { |statement, *| verdict.conditions.values_at(*statement.figures) }
+          chosen = verdict.evidence.reject(&:reason)
+          chosen.select! { |each| yield(each.statement, each.found) } if block_given?
+          chosen.flat_map { |each| verdict.conditions.values_at(*each.statement.figures) }
         end.uniq
-      end
-
-      # The number of server cores that the study had.
-      def cores
-        results.environment["server_cores"].length
-      end
-
-      # The model's predictions for the statements that need more cores, or nil.
-      def forecast(claim)
-        @forecasts ||= Forecasts.new(self) # one for all claims, which share simulations
-        short = claim.short?(cores) ? claim.statements : claim.statements.select { |each| each.short?(cores) }
-        @forecasts.of(claim, short) if short.any?
       end
 
       # For results of earlier versions, whose loads did not adapt to percentiles, this is the load as declared.
@@ -219,51 +197,6 @@ module Cuttle
       def lengthened(estimate, factor)
         numbers = [estimate.value, estimate.low, estimate.high].map { |each| each && (each * factor) }
         Lab::Statistics::Estimate.new(*numbers, estimate.count)
-      end
-
-      def untestable(claim, by, reason, forecast = nil)
-        Verdict.new(claim, by, :untestable, [], reason, forecast)
-      end
-
-      # A Verdict for each side that the claim's conditions have. If a published claim has two sides, or if the server
-      # that it is about is not available, the verdict on Cuttle is one on the model. A study that is reduced to
-      # some claims has no verdict on others.
-      def tried(claim)
-        found = claim.sides.map { |side| study.measured(claim, side) }.select { |conditions| conditions.values.all? }
-                     .uniq(&:values).map { |conditions| test(claim, conditions) }
-        found << untestable(claim, nil, claim.gone) if claim.gone
-        found.first.model = true if found.length > 1 && claim.published?
-        found
-      end
-
-      # conditions: by the claim's figures.
-      def test(claim, conditions)
-        by = servers(conditions.values)
-        reason = conditions.values.filter_map { |each| missing(each) }.first
-        reason ? untestable(claim, by, reason) : verdict(claim, by, conditions)
-      end
-
-      # "Cuttle", "puma and unicorn".
-      def servers(conditions)
-        conditions.map { |each| each.server == OURS ? "Cuttle" : each.server }.uniq.sort.join(" and ")
-      end
-
-      # Why it could not be measured, or nil.
-      def missing(condition)
-        id, = ids_of(condition)
-        results.missing.find { |each| each.configuration == id }&.then { |each| "#{condition.name}: #{each.reason}" }
-      end
-
-      # conditions: by the claim's figures.
-      def verdict(claim, by, conditions)
-        @evidence ||= Evidence.new(self)
-        evidence = claim.statements.map do |statement|
-          next [statement, nil, :untestable] if statement.short?(cores)
-
-          found = @evidence.ratio(statement, conditions, claim.confidence)
-          [statement, found, statement.verdict(found)]
-        end
-        Verdict.new(claim, by, claim.verdict(evidence.map(&:last)), evidence, nil, forecast(claim), nil, conditions)
       end
     end
   end

@@ -31,7 +31,7 @@ class TestStudiesPage < Minitest::Test
     findings = Studies::Archive.all(@root).first
     assert_equal findings.verdicts.map(&:word),
                  list.scan(%r{<b class="word \w+">([^<]+)</b>}).flatten
-    findings.verdicts.flat_map(&:evidence).each do |_, found, _|
+    findings.verdicts.flat_map(&:evidence).map(&:found).each do |found|
       assert_includes list, Studies::Report::Figures.ratio(found)
     end
     assert_equal findings.verdicts.flat_map(&:evidence).length, page.scan('class="claimed"').length

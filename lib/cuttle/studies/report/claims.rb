@@ -14,14 +14,15 @@ module Cuttle
         # A figure, or nil if nothing was measured.
         def chart(verdicts)
           items = verdicts.flat_map do |verdict|
-            verdict.evidence.filter_map { |each| item(verdict, *each) if each[1]&.value&.positive? }
+            verdict.evidence.filter_map { |each| item(verdict, each) if each.found&.value&.positive? }
           end
           slots = items.map(&:slot)
-          legend = Findings::WORDS.filter_map { |key, word| [SLOTS[key], word] if slots.include?(SLOTS[key]) }
+          legend = Verdicts::WORDS.filter_map { |key, word| [SLOTS[key], word] if slots.include?(SLOTS[key]) }
           Chart.new(TITLE, "ratio; the claimed range is shaded", items, radius: 4.2).to_html(TITLE, legend: legend)
         end
 
-        def item(verdict, statement, found, decided)
+        def item(verdict, tested)
+          statement, found, decided = *tested
           slot = SLOTS.fetch(decided)
           name = "#{verdict.claim.id} #{statement.text}#{", on #{verdict.by}" unless verdict.by == Summary::OURS}"
           figure = Figures.measured(statement, found)

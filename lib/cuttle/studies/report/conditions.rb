@@ -8,7 +8,6 @@ module Cuttle
       # The conditions of a study, in sentences: the machine, the scale, the problems, and the command that repeats it.
       module Conditions
         LEAST = Study::LEAST * Lab::Runner::Trial::ENOUGH # seconds; a shorter run says little about a rate
-        LITTLE = 0.03 # share of a core that the load uses besides the servers
 
         module_function
 
@@ -157,25 +156,23 @@ module Cuttle
 
         # A sentence on the load's share of a core that it shared with the servers; or nil.
         def sharing(findings)
-          cores = shared(findings.results.environment)
+          cores = findings.shared_cores
           return if cores.empty?
 
-          most, tested = [findings.results.runs, findings.decisive_runs].map { |runs| runs.filter_map(&:load_cpu).max }
+          most, tested = [findings.study.conditions, findings.decisive].map do |conditions|
+            conditions.filter_map { |condition| findings.load_share(condition) }.max
+          end
+          much = most && most > Verdicts::LITTLE
           shared = "The load shared core #{cores.join(", ")} with the servers"
           return "#{shared}; what it took was not kept." unless most
 
           "#{shared}, and took up to #{percent(most)} of it" \
-            "#{", and #{percent(tested)} where claims are tested" if most > LITTLE && tested && tested < most}" \
-            "#{": rates there are too low by about as much" if most > LITTLE}."
+            "#{", and #{percent(tested)} where claims are tested" if much && tested && tested < most}" \
+            "#{": rates there are too low by about as much" if much}."
         end
 
         def percent(share)
           "#{format("%.2g", share * 100)}%"
-        end
-
-        # The cores that load and servers shared.
-        def shared(environment)
-          environment.values_at("server_cores", "load_cores").map(&:to_a).reduce(:&)
         end
 
         def where(results, configuration, load)

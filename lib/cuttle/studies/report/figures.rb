@@ -64,11 +64,12 @@ module Cuttle
           "expected #{statement.bounds(&shares)}"
         end
 
-        # What was measured of a statement, and its expected range; or the cores that it needs.
-        def statement(statement, found, decided)
-          return "#{statement.text}: it needs #{statement.cores} server cores" if decided == :untestable
+        # What was measured of a Tested statement, and its expected range; or why it could not be tested.
+        def tested(tested)
+          statement = tested.statement
+          return "#{statement.text}: #{tested.reason}" if tested.reason
 
-          "#{statement.text}: #{measured(statement, found)}, #{expected(statement)}"
+          "#{statement.text}: #{measured(statement, tested.found)}, #{expected(statement)}"
         end
 
         # Why a claim could not be tested, or parts of it; how these can be tested, and the model's forecast if there is

@@ -26,7 +26,7 @@ module Cuttle
         end
 
         def evidence(verdict)
-          measured = verdict.evidence.map { |each| Figures.statement(*each) }.join("; ")
+          measured = verdict.evidence.map { |each| Figures.tested(each) }.join("; ")
           [*(measured unless measured.empty?), *Figures.reason(verdict)].join(". ")
         end
 

@@ -46,13 +46,15 @@ module Cuttle
 
           private
 
-          def ratios((statement, found, decided), index, others)
-            return Figures.statement(statement, found, decided) if decided == :untestable
+          def ratios(tested, index, others)
+            return Figures.tested(tested) if tested.reason
 
+            statement = tested.statement
             elsewhere = others.map do |verdict|
-              ", on #{verdict.by} #{Figures.measured(statement, verdict.evidence[index][1])}"
+              ", on #{verdict.by} #{Figures.measured(statement, verdict.evidence[index].found)}"
             end
-            "#{statement.text}: #{Figures.measured(statement, found)}#{elsewhere.join}, #{Figures.expected(statement)}"
+            measured = [Figures.measured(statement, tested.found), *elsewhere].join
+            "#{statement.text}: #{measured}, #{Figures.expected(statement)}"
           end
         end
 
@@ -85,7 +87,7 @@ module Cuttle
         # "Of 28 published claims, …: 12 confirmed, …".
         def sentence
           count = published.length
-          words = Findings::WORDS.filter_map do |verdict, word|
+          words = Verdicts::WORDS.filter_map do |verdict, word|
             number = published.count { |line| line.main.verdict == verdict }
             "#{number} #{word}" if number.positive?
           end

@@ -54,7 +54,7 @@ module Cuttle
           findings.verdicts.map do |verdict|
             word = [verdict.word, verdict.by].compact.join(" on ")
             ["#{verdict.claim.id} #{word}: #{verdict.claim.text}",
-             *verdict.evidence.map { |each| "    #{verdict.of(each.last)}: #{Figures.statement(*each)}" },
+             *verdict.evidence.map { |each| "    #{verdict.of(each.verdict)}: #{Figures.tested(each)}" },
              *Figures.reason(verdict)&.then { |text| "    #{text}" }].join("\n")
           end.join("\n")
         end
