@@ -76,8 +76,11 @@ class TestAccidents < Minitest::Test
 
   def test_the_mould_dies_in_a_phased_restart_that_fails
     boot = "sleep 0.01 until File.exist?('go'); raise 'broken'"
-    serve("before_worker_boot { |n| if n == 1 && File.exist?('slow') then #{boot} end }", "-w", "2") do |process|
+    hooks = "before_worker_boot { |n| if n == 1 && File.exist?('slow') then #{boot} end }; " \
+            "after_booted { File.write('serve', '') }"
+    serve(hooks, "-w", "2") do |process|
       mould = process.mould(2)
+      eventually("both") { File.exist?("#{@directory}/serve") }
       touch("slow")
       before = process.workers
       assert_equal 2, before.length
