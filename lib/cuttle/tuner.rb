@@ -41,6 +41,7 @@ module Cuttle
     autoload :Search, "cuttle/tuner/search"
     autoload :Session, "cuttle/tuner/session"
     autoload :Setting, "cuttle/tuner/setting"
+    autoload :Sources, "cuttle/tuner/sources"
     autoload :Standing, "cuttle/tuner/standing"
     autoload :Threads, "cuttle/tuner/threads"
     autoload :Verdict, "cuttle/tuner/verdict"

@@ -380,6 +380,43 @@ class TestTune < Minitest::Test
                  tune("--resume", folder).first)
   end
 
+  # Results of two apps can't be combined.
+  def test_a_tune_is_not_resumed_if_the_app_changed
+    configure("threads 3\n")
+    folder = File.dirname(predict("app/config.ru").first.lines.last.chomp)
+    %w[config.ru config/cuttle.rb app.rb config/database.yml Gemfile].each do |name|
+      with_change("#{@directory}/app/#{name}") { assert_not_resumed(folder, name) }
+    end
+    assert_equal 0, tune("--resume", folder).last
+    state = "#{@directory}/#{folder}/tune.json"
+    File.write(state, File.read(state).sub(/"Ruby": "[^"]*"/, '"Ruby": "ruby 1.8.7"'))
+    assert_not_resumed(folder, "Ruby")
+  end
+
+  # Bundler makes the lock when it first loads the app.
+  def test_a_lock_that_bundler_made_is_no_change_of_the_app
+    File.write("#{@directory}/app/Gemfile", "")
+    folder = File.dirname(predict("app/config.ru").first.lines.last.chomp)
+    File.write("#{@directory}/app/Gemfile.lock", "GEM\n")
+    assert_equal 0, tune("--resume", folder).last
+    folder = File.dirname(predict("app/config.ru").first.lines.last.chomp)
+    with_change("#{@directory}/app/Gemfile.lock") { assert_not_resumed(folder, "Gemfile.lock") }
+  end
+
+  def with_change(path)
+    before = File.read(path) if File.exist?(path)
+    File.write(path, "#{before}# changed\n")
+    yield
+  ensure
+    before ? File.write(path, before) : FileUtils.rm_f(path)
+  end
+
+  def assert_not_resumed(folder, name)
+    out, err, status = tune("--resume", folder)
+    assert_equal [1, "", 1], [status, out, err.lines.length], name
+    assert_match(/\Acuttle: can't resume in \S+: #{name} changed since .* Begin again: cuttle tune --profile /, err)
+  end
+
   def test_more_cores_than_there_are_is_an_extrapolation
     configure("threads 3\n")
     out, = predict("app/config.ru", "--cores", "64")

@@ -8,7 +8,7 @@ module Cuttle
   module Tuner
     # The directory of a tune: its options, and all of its results so far.
     #
-    #   tune.json             the options, for --resume
+    #   tune.json             the options, and the app's Sources, for --resume
     #   mix.jsonl             the requests, unless each is a GET of one path
     #   profile.json          the profile, with the corrections of the verification
     #   verification/ID/      the lab's results
@@ -72,24 +72,27 @@ module Cuttle
         values = KEPT.to_h { |name| [name.to_s, options.public_send(name)] }
         write(STATE, { "schema" => SCHEMA, "started_at" => Time.now.utc.iso8601(3), **values,
                        "mix" => mix && File.expand_path(mix), "limits" => options.limits.to_h.compact,
-                       "present" => options.present&.to_h })
+                       "present" => options.present&.to_h, "sources" => Sources.of(options) })
+      end
+
+      # Raises Failure if the app or the Ruby has changed since the folder was created.
+      def refuse_changes
+        before = state["sources"] or return # of an earlier version
+        changed = Sources.changes(before, options)
+        return if changed.empty?
+
+        raise Failure, "can't resume in #{path}: #{changed.join(", ")} changed since this tune began, and results of " \
+                       "both can't be combined. Begin again: #{Report::Words.command(options)}"
       end
 
       # The Options that the folder was created with. Raises Failure.
       def options
-        state = JSON.parse(File.read(at(STATE)))
-        raise KeyError unless state["schema"] == SCHEMA
-
         given = state.slice(*KEPT.map(&:to_s)).transform_keys(&:to_sym)
         Options.new(**given, limits: Limits.new(**symbols(given[:limits])), cpus: symbols(given[:cpus]),
                              present: given[:present] && Setting.new(**symbols(given[:present])),
                              directory: File.dirname(path))
-      rescue Errno::ENOENT
-        raise Failure, "can't resume in #{path}: #{STATE} is missing"
-      rescue SystemCallError => error
-        raise Failure, "can't resume in #{path}: #{Load.reason(error)}"
-      rescue JSON::ParserError, TypeError, ArgumentError, KeyError, NoMethodError
-        raise Failure, "#{at(STATE)}: not written by cuttle tune"
+      rescue TypeError, ArgumentError, NoMethodError
+        raise stranger
       end
 
       # The lab's results of the last verification, or nil.
@@ -107,6 +110,22 @@ module Cuttle
       end
 
       private
+
+      # What #begin_with wrote.
+      def state
+        state = JSON.parse(File.read(at(STATE)))
+        state.is_a?(Hash) && state["schema"] == SCHEMA ? state : raise(stranger)
+      rescue Errno::ENOENT
+        raise Failure, "can't resume in #{path}: #{STATE} is missing"
+      rescue SystemCallError => error
+        raise Failure, "can't resume in #{path}: #{Load.reason(error)}"
+      rescue JSON::ParserError
+        raise stranger
+      end
+
+      def stranger
+        Failure.new("#{at(STATE)}: not written by cuttle tune")
+      end
 
       def symbols(hash)
         hash.to_h.transform_keys(&:to_sym)
