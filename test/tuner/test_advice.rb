@@ -55,6 +55,8 @@ class TestAdvice < Minitest::Test
       found = predicted.confirmed(few)
       assert_in_delta ratio, found.excess(limits)[:p99]
       assert_equal "p99 of at least #{said} the limit of 100 ms", Tuner::Report::Words.excess(found, limits)
+      assert_equal "p99 of at least #{said[/\A\d+ ms/]}, limit 1.00 s",
+                   Tuner::Report::Words.undecided(found, :p99, Tuner::Limits.new(p99: 1.0))
     end
   end
 
@@ -547,6 +549,63 @@ class TestAdvice < Minitest::Test
       assert_match(/not an advice of cuttle tune\z/, assert_raises(Tuner::Failure) { Tuner::Advice.read(path) }.message)
     end
     assert_raises(Tuner::Failure) { Tuner::Advice.read("#{@directory}/none") }
+  end
+
+  # Each limit is once below and once above the middle of the interval. Then chance decides on which side it is.
+  def test_a_check_can_not_tell_whether_a_limit_within_an_interval_is_kept
+    found = verified({ HAVE => [50.0, 80.0], BEST => [50.0, 80.0] }, rate: 20.0, scatter: 0.3)
+    { p99: found.measurements[HAVE].p99, rate: found.measurements[HAVE].capacity }.each do |name, measured|
+      low, middle, high = measured.low, measured.value, measured.high
+      [(low + middle) / 2, (middle + high) / 2].each do |limit|
+        standing = standing(found, name => limit)
+        assert standing.good?
+        assert_match(/\Acan't tell whether hybrid -t 3 keeps a limit: .*#{name == :p99 ? name : "capacity"} .* limit /,
+                     standing.doubts.first)
+      end
+      wrong, right = name == :p99 ? [low * 0.99, high * 1.01] : [high * 1.01, low * 0.99]
+      assert_equal [false, []], standing(found, name => wrong).then { |each| [each.good?, each.doubts] }
+      assert_equal [true, []], standing(found, name => right).then { |each| [each.good?, each.doubts.grep(/keeps/)] }
+    end
+  end
+
+  def standing(verified, worse: 0.9, **limits)
+    Tuner::Standing.new(advice(verified, limits: limits), worse: worse)
+  end
+
+  # It is predicted to serve 30 of 31 requests a second, or a few more.
+  def test_a_check_can_not_tell_how_long_requests_wait_where_the_capacity_is_uncertain
+    standing = standing(nil, rate: 31.0, p99: 0.5)
+    assert standing.good?
+    assert_equal [["p99 without end, limit 500 ms"], ["capacity 30.0 (27.8 to 32.4)/s, limit 31.0/s"]],
+                 %w[p99 capacity].map { |name| standing.doubts.filter_map { |line| line[/#{name} .*/] } }
+    refute standing(nil, rate: 34.0, p99: 0.5).good?
+  end
+
+  # One value has no interval.
+  def test_a_check_can_not_tell_after_a_single_round
+    found = verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rounds: 1, scatter: 0.0)
+    assert_equal [true, ["can't tell whether hybrid -t 3 keeps a limit: p99 112 ms or without end, limit 100 ms"]],
+                 standing(found, p99: 0.1).then { |each| [each.good?, each.doubts.first(1)] }
+  end
+
+  def test_a_check_can_not_tell_whether_a_share_within_an_interval_is_lost
+    found = verified({ HAVE => [40.0, 60.0], BEST => [50.0, 60.0] }, scatter: 0.05)
+    gain = advice(found).gains[:capacity]
+    assert_operator gain.low, :>, 1
+    [gain.low * 0.99, gain.value, gain.high * 1.01].zip([[1, 0], [0, 1], [0, 0]]) do |ratio, told|
+      standing = standing(found, worse: 1 - (1 / ratio))
+      assert_equal told, [standing.reasons, standing.doubts].map { |lines| lines.grep(/ serves /).length }
+    end
+  end
+
+  # A difference of a few percent, and of a third or more, would have been detected.
+  def test_a_check_can_not_tell_where_little_would_have_been_detected
+    calm, busy = [0.02, 0.4].map do |scatter|
+      standing(verified({ HAVE => [50.0, 60.0], BEST => [50.0, 60.0] }, scatter: scatter), worse: 0.1)
+    end
+    assert_equal [true, true, []], [calm.good?, busy.good?, calm.doubts]
+    assert_match(/\Acan't tell whether more than 10% is lost: only a difference of \d+\.\d% in capacity would /,
+                 busy.doubts.first)
   end
 
   def test_a_check_passes_or_fails

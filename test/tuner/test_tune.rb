@@ -432,6 +432,10 @@ class TestTune < Minitest::Test
     assert_match(/^cuttle: hybrid .* serves .* times as much as hybrid -t 1: more than 10% is lost$/, err)
     assert_equal 0, tune(*check, "--worse", "99%").last
     assert_equal 1, tune(*check, "--memory", "1M").last
+    rate = JSON.parse(tune(*check, "--json").first).dig("present", "capacity", "value") * 1.01
+    _, err, status = tune(*check, "--rate", format("%.3f", rate), "--worse", "90%")
+    assert_equal 0, status, err
+    assert_match(%r{^cuttle: can't tell whether hybrid -t 1 keeps a limit: capacity .*/s, limit .*/s$}, err)
   end
 
   def test_a_mix_of_a_browser_or_a_log

@@ -59,6 +59,24 @@ module Cuttle
       end
       private :predicted
 
+      # This outcome at an end of its intervals. :best has the highest capacity and the shortest times, :worst the
+      # reverse. An end that too few measurements can't give may be anywhere. So may times without end: they are as
+      # certain as that the setting is overloaded (see judged).
+      def at(which)
+        ends = Outcome::ESTIMATES.to_h { |name| [name, bound(self[name], (name == :capacity) == (which == :best))] }
+        ends[:p99] ||= Lab::Statistics::Estimate.new(Float::INFINITY) if which == :worst
+        self.class.new(**to_h, **ends)
+      end
+
+      def bound(estimate, upper)
+        return unless estimate
+
+        value = upper ? estimate.high : estimate.low
+        value ||= estimate.value unless estimate.count || estimate.value.infinite?
+        Lab::Statistics::Estimate.new(value || (upper ? Float::INFINITY : 0.0), nil, nil, estimate.count)
+      end
+      private :bound
+
       # A Forecast with the figures that limits are held against. An unknown p99 is at least as long as p95, or else
       # p50. Where waiting times grow without end, measured ones only show how long the run was.
       def judged

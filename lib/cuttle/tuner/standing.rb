@@ -2,7 +2,8 @@
 
 module Cuttle
   module Tuner
-    # How the user's present setting compares with the best one: for a check that passes or fails.
+    # How the user's present setting compares with the best one: for a check that passes or fails. It fails only if both
+    # ends of an interval say so, because a figure near a border is on either side of it by chance.
     class Standing
       # worse: the share of the capacity, or of the p95 at the target rate, that may be lost.
       def initialize(advice, worse:)
@@ -10,51 +11,93 @@ module Cuttle
         @worse = worse
       end
 
-      # Whether the present setting is good enough.
+      # Whether nothing proves that the present setting is not good enough.
       def good?
         reasons.empty?
       end
 
       # Whether no setting keeps the limits.
       def hopeless?
-        @advice.kind == :none
+        @advice.kind == :none && !good?
       end
 
       # Why the present setting is not good enough: lines.
       def reasons
-        return [Report::Words.headline(@advice)] if @advice.failure || %i[none fits].include?(@advice.kind)
+        return [Report::Words.headline(@advice)] if @advice.failure || broken(:best).any?
+        return [] if @advice.kind == :cheaper # no difference was detected
 
-        [capacity, tail].compact
+        losses.filter_map { |measure, (least, _)| "#{told(measure)}: #{excessive}" if least > @worse }
+      end
+
+      # What the intervals of a good setting leave open: lines.
+      def doubts
+        return [] unless good?
+
+        limits = (broken(:worst) - broken(:best)).map do |name|
+          "whether #{present.setting.name} keeps a limit: #{Report::Words.undecided(present, name, @advice.limits)}"
+        end
+        losses.select { |_, (least, most)| most > least && most > @worse }
+              .map { |measure, _| "whether #{excessive}: #{told(measure)}" }
+              .then { |shares| (limits + shares).map { |line| "can't tell #{line}" } }
       end
 
       private
 
-      # Only a detected difference counts, so this uses the end of its interval that is nearer to no difference.
-      def capacity
-        gain = @advice.gains&.[](:capacity) or return
-        return if @advice.kind != :change || lost([gain.low || gain.value, *useful].min) <= @worse
+      def present
+        @advice.present || @advice.choice
+      end
 
-        "#{@advice.choice.setting.name} serves #{Report::Words.gain(gain)} times as much as " \
-          "#{@advice.present.setting.name}: more than #{Report::Words.percent(@worse)} is lost"
+      # The limits that the present setting breaks at that end of its intervals.
+      def broken(which)
+        present.at(which).excess(@advice.limits).keys
+      end
+
+      # Measure => [the least, the most] that the present setting loses, as shares.
+      def losses
+        gains = @advice.gains.to_h
+        { capacity: (ends(gains[:capacity]) || undetected)&.map { |ratio| lost([ratio, *useful].min) },
+          p95: ends(gains[:p95])&.reverse&.map { |ratio| lost(1 / ratio) } }.compact
+      end
+
+      # The model's ratio is the same each time, so it has no other ends.
+      def ends(gain)
+        return unless gain
+        return [gain.value, gain.value] if [present, @advice.choice].none?(&:measured)
+
+        [gain.low || 0.0, gain.high || Float::INFINITY]
+      end
+
+      # The gains in capacity that the verification may have missed.
+      def undetected
+        [1.0, 1 + (@advice.detectable || Float::INFINITY)] if @advice.kind == :keep && present.measured
       end
 
       # The highest gain that counts with a target rate, or nil.
       def useful
         enough = @advice.limits.enough
-        enough && (enough / @advice.present.capacity.value)
-      end
-
-      def tail
-        gain = @advice.gains&.[](:p95) or return
-        return if @advice.kind != :change || lost(1 / (gain.high || gain.value)) <= @worse
-
-        "p95 with #{@advice.choice.setting.name} is #{Report::Words.gain(gain)} times that with " \
-          "#{@advice.present.setting.name}: more than #{Report::Words.percent(@worse)} is lost"
+        enough && (enough / present.capacity.value)
       end
 
       # The share that is lost without an improvement by that ratio.
       def lost(ratio)
         1 - (1 / ratio)
+      end
+
+      def excessive
+        "more than #{Report::Words.percent(@worse)} is lost"
+      end
+
+      def told(measure)
+        gain = @advice.gains&.[](measure) or return unseen
+        gain, choice, have = Report::Words.gain(gain), @advice.choice.setting.name, present.setting.name
+        return "p95 with #{choice} is #{gain} times that with #{have}" if measure == :p95
+
+        "#{choice} serves #{gain} times as much as #{have}"
+      end
+
+      def unseen
+        share = @advice.detectable or return "too little was measured"
+        "only a difference of #{Report::Numbers.effect(share)} in capacity would have been detected"
       end
     end
   end

@@ -4,7 +4,8 @@ module Cuttle
   class CLI
     class Tune
       # `cuttle tune check`: whether the app's present setting is still good enough, for continuous integration. Exit
-      # status 3 if it breaks a limit that another setting keeps, or is worse than the best by more than --worse.
+      # status 3 if it certainly breaks a limit that another setting keeps, or is worse than the best by more than
+      # --worse.
       class Check
         def initialize(out:, err:)
           @out = out
@@ -27,7 +28,7 @@ module Cuttle
         private
 
         def status(standing)
-          standing.reasons.each { |reason| @err.puts "cuttle: #{reason}" }
+          [*standing.reasons, *standing.doubts].each { |line| @err.puts "cuttle: #{line}" }
           return 1 if standing.hopeless?
 
           standing.good? ? 0 : 3
