@@ -4,11 +4,14 @@ require "test_helper"
 require "open3"
 require "rbconfig"
 require "stringio"
+require_relative "../lab/support/synthetic_lab"
 require_relative "support/kept_runs"
+require_relative "support/made_up"
 
 # `cuttle tune` that measures: real servers, in very little time, so no figure means much.
 class TestTuneMeasured < Minitest::Test
   include KeptRuns
+  include MadeUp
   include TemporaryDirectory
 
   Tuner = Cuttle::Tuner
@@ -140,6 +143,62 @@ class TestTuneMeasured < Minitest::Test
     Cuttle::Lab.stub(:run, stopped) { assert_raises(Tuner::Failure) { session(folder).run } }
     assert_operator budget, :<=, 60 - Tuner::Session::SPARE
     assert_operator budget, :>, 0
+  end
+
+  # Of the settings that are verified first, none serves the rate of 60/s. The corrected model expects it of another.
+  def test_an_answer_that_was_only_predicted_is_measured_too
+    plans = []
+    folder = Tuner::Folder.create(options)
+    advice = Cuttle::Lab.stub(:run, made_lab(plans, others: 100.0)) { session(folder).run }
+    first, second = plans.map { |plan| plan.configurations.map { |each| Tuner::Verification.setting(each) } }
+    assert_equal [2, [advice.present, advice.choice].map(&:setting)], [plans.length, second]
+    refute_includes first, advice.choice.setting
+    assert_equal [:fits, true, true, 60.0], [advice.kind, advice.choice.measured, advice.present.measured,
+                                             advice.demand.rate]
+    assert_equal first.length + 1, advice.checks.map(&:setting).uniq.length, "what was measured first counts too"
+    assert_in_delta 100.0 / 55, advice.gains[:capacity].value, 0.01
+    again = Cuttle::Lab.stub(:run, ->(*) { flunk }) { session(folder).run }
+    assert_equal advice.to_h.except("taken_at"), again.to_h.except("taken_at")
+  end
+
+  def test_a_prediction_is_the_answer_if_there_is_no_time_to_measure_it
+    plans = []
+    late = session(Tuner::Folder.create(options))
+    advice = late.stub(:left, 1.0) { Cuttle::Lab.stub(:run, made_lab(plans, others: 100.0)) { late.run } }
+    assert_equal [1, false], [plans.length, advice.choice.measured]
+  end
+
+  # Whatever is measured serves less than it is expected to.
+  def test_further_measurements_come_to_an_end
+    plans = []
+    Cuttle::Lab.stub(:run, made_lab(plans, others: 55.0)) { session(Tuner::Folder.create(options)).run }
+    assert_equal 1 + Tuner::Session::FURTHER, plans.length
+  end
+
+  # A lab without servers: it adds its plan to +plans+. The settings of the first plan serve 55 requests a second.
+  def made_lab(plans, others:)
+    lambda do |lab, plan:, **|
+      plans << plan
+      known = plans.first.configurations.map(&:name)
+      records = plan.configurations.each_with_index.flat_map do |configuration, index|
+        capacity = known.include?(configuration.name) ? 55.0 : others
+        Array.new(plan.rounds) do |round|
+          [made_run(index + 1, "l1", round, capacity, 30.0, nil), made_run(index + 1, "l2", round, 60.0, 30.0, nil)]
+        end.flatten
+      end
+      write_lab("#{lab.directory}/#{plans.length}", plan, [*records, { "type" => "end", "interrupted" => false }])
+    end
+  end
+
+  # Returns the directory.
+  def write_lab(directory, plan, records)
+    header = { "type" => "lab", "schema" => Cuttle::Lab::Results::SCHEMA, "id" => "made-up", "command" => %w[cuttle],
+               "environment" => MACHINE, "fairness" => [], **plan.to_h }
+    store = Cuttle::Lab::Results::Store.create(directory, header)
+    records.each { |record| store.append(record) }
+    directory
+  ensure
+    store&.close
   end
 
   def test_waiting_for_another_lab_takes_no_time_of_the_budget

@@ -23,17 +23,29 @@ module Cuttle
         @ranking = Ranking.new(limits: @limits, present: options.present)
       end
 
+      # The setting that the advice is for, if it was not measured although it can be here; otherwise nil.
+      def unmeasured
+        choose
+        chosen if verified_here? && !@verified.measurements.key?(chosen)
+      end
+
       # about: the remaining members of Advice (id, taken_at, app, warnings).
       def advice(**about)
-        @search = search(@profile, @cores, @limits, demand: measured_demand)
-        compare_with_measured if measurements.any?
-        @found = @search.run
-        @best = predicted(@best) unless keeps?(@best)
+        choose
         Advice.new(command: @options.command, place: @options.place, limits: @limits, cores: @cores, here: @here,
                    **answer, what_ifs: what_ifs, map: map, checks: checks, changes: changes, **about)
       end
 
       private
+
+      def choose
+        return if @found
+
+        @search = search(@profile, @cores, @limits, demand: measured_demand)
+        compare_with_measured if measurements.any?
+        @found = @search.run
+        @best = predicted(@best) unless keeps?(@best)
+      end
 
       # Chooses from the measured settings, and bases all predictions on the choice. Measured settings are ranked
       # separately. Otherwise a prediction that no measured setting reaches would leave none of them among the equals,
@@ -148,7 +160,7 @@ module Cuttle
       # Whether the closed loop had enough connections to measure the setting's capacity, by the model. With fewer, the
       # measured rate is that of the connections, so the predicted capacity stays, unless even more was measured.
       def full?(setting, found)
-        connections = @verified.connections
+        connections = @verified.connections(setting)
         return true if connections >= setting.processes * setting.slots
         return true if found.capacity.value >= @search.outcome(setting).capacity.value
 
@@ -232,7 +244,7 @@ module Cuttle
 
         margin = Margin.new(before)
         @verified.measurements.flat_map do |setting, found|
-          [[Demand.closed(@verified.connections), { capacity: found.capacity }],
+          [[Demand.closed(@verified.connections(setting)), { capacity: found.capacity }],
            [Demand.open(@verified.rate), found.to_h.slice(:p50, :p95, :p99)]].flat_map do |demand, figures|
             forecast = uncorrected.forecast(setting, demand, cores: @here)
             figures.compact.filter_map { |name, measured| check(name, measured, forecast, margin) }

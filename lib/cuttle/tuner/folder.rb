@@ -95,10 +95,15 @@ module Cuttle
         raise stranger
       end
 
-      # The lab's results of the last verification, or nil.
+      # The lab's results of the verifications, in their order.
+      def verifications
+        paths = Dir[at("verification/*/#{Lab::Results::Store::FILE}")]
+        paths.map { |path| File.dirname(path) }.sort.map { |directory| Lab::Results.read(directory) }
+      end
+
+      # Those of the last one, or nil.
       def verification
-        latest = Dir[at("verification/*/#{Lab::Results::Store::FILE}")].max or return
-        Lab::Results.read(File.dirname(latest))
+        verifications.last
       end
 
       def write(name, value)

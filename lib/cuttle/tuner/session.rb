@@ -8,6 +8,7 @@ module Cuttle
     class Session
       TRIED = 3 # the number of best settings that are verified beside the present one
       LEAST_TRIED = 1
+      FURTHER = 2 # verifications of an answer that the first one did not measure, at most
       SPARE = 5 # seconds for the answer, besides simulations
 
       # Warnings of what a Footprint does not know.
@@ -32,6 +33,7 @@ module Cuttle
         @began = Cuttle.now - Lab::Runner::Lock.waited
         @profiled = folder.there?(Profile::FILE)
         @searching = 0 # seconds that the search took
+        @pace = 1.0 # how many times as long as planned a verification took
         @runs = {}
         @warnings = []
       end
@@ -42,9 +44,9 @@ module Cuttle
         @out.puts "#{folder.path}: #{@options.app}, seed #{@options.seed}"
         profile = profile()
         settle_cores(profile)
-        verified = (verification(profile) if @options.verify)
-        profile = corrected(profile, verified) if verified
-        advise(profile, verified).tap { |advice| advice.write(folder.at(Advice::FILE)) }
+        advice = answer(profile, (verification(profile) if @options.verify))
+        advice.write(folder.at(Advice::FILE))
+        advice
       end
 
       # Whether Ctrl-C ended the tune before all measurements were done.
@@ -102,14 +104,45 @@ module Cuttle
         Model.new(profile, runs: @runs, **options)
       end
 
-      # The results of the last verification, which it makes or continues; nil if nothing was measured.
+      # The Advice, from a Verified or nil. The corrected model may prefer a setting that was not measured: that one is
+      # measured first, if there is time.
+      def answer(profile, verified)
+        profile = corrected(profile, verified) if verified
+        advisor = Advisor.new(@options, profile: profile, verified: verified, cores: @cores, here: @here,
+                                        model: method(:model))
+        more = further(advisor.unmeasured, profile, verified) if verified
+        more ? answer(profile, more) : advise(advisor, profile)
+      end
+
+      # The Verified of the tune's verifications. The first one is made, and an unfinished one continued.
       def verification(profile)
-        results = folder.verification
-        results = resume(results) if results && unfinished?(results)
-        results ||= measure(profile)
-        @interrupted = results.interrupted?
-        keep_warnings(results)
-        verified = Verified.new(results)
+        @labs = folder.verifications
+        @labs[-1] = resume(@labs.last) if @labs.any? && unfinished?(@labs.last)
+        @labs << measure(profile) if @labs.empty?
+        verified_so_far
+      end
+
+      # Verifies +setting+ as well, beside the present one. Returns the Verified of all verifications, or nil if there
+      # is nothing to verify, or no time.
+      def further(setting, profile, verified)
+        return if setting.nil? || interrupted? || verified.tried?(setting) || @labs.length > FURTHER
+
+        settings = [@options.present, setting].compact.uniq - verified.failures.keys
+        slots = Grid.new(profile, engines: @options.engines, cores: @here).slots
+        tried = Verification.new(settings, rate: verified.rate, slots: slots, present: @options.present,
+                                           boot: profile.boot)
+        return if tried.least(**wanted) * @pace > left
+
+        @labs << carry_out(tried, tried.size(left / @pace, **wanted))
+        verified_so_far
+      rescue Lab::Failure => error
+        warn_of("#{setting.name} was not measured: #{error.message}")
+      end
+
+      def verified_so_far
+        @interrupted = @labs.last.interrupted?
+        @labs.each { |results| keep_warnings(results) }
+        verified = Verified.of(@labs)
         return verified if verified.measurements.any?
         raise Interrupt if interrupted?
 
@@ -131,10 +164,18 @@ module Cuttle
         before = elapsed
         found = search(profile, @here, within_reach)
         @searching = elapsed - before
-        verification, size = affordable(found, profile)
-        Lab::Results.read(unpinned do
+        carry_out(*affordable(found, profile))
+      end
+
+      # The Lab::Results of a Verification of that Size.
+      def carry_out(verification, size)
+        before = elapsed
+        results = Lab::Results.read(unpinned do
           verification.run(lab_options, size, budget: for_verification, directory: folder.at("verification"), out: @out)
         end)
+        planned = verification.least(rounds: results.rounds_run, duration: size.duration)
+        @pace = [(elapsed - before) / planned, 1.0].max
+        results
       end
 
       # Seconds for the verification. Rounds that the user asked for run even if no time is left.
@@ -220,9 +261,8 @@ module Cuttle
                .tap { |corrected| corrected.write(folder.at(Profile::FILE)) }
       end
 
-      def advise(profile, verified)
-        Advisor.new(@options, profile: profile, verified: verified, cores: @cores, here: @here, model: method(:model))
-               .advice(id: folder.id, taken_at: Time.now.utc.iso8601(3), app: profile.app&.fetch("name", nil),
+      def advise(advisor, profile)
+        advisor.advice(id: folder.id, taken_at: Time.now.utc.iso8601(3), app: profile.app&.fetch("name", nil),
                        warnings: [*profile.notes, *@warnings, *unchecked(profile)].uniq)
       end
 

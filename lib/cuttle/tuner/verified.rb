@@ -4,7 +4,15 @@ module Cuttle
   module Tuner
     # The results of a verification: the lab's results as Measurements, comparisons and corrections.
     class Verified
+      autoload :Several, "cuttle/tuner/verified/several"
+
       CERTAIN = 1.5 # a figure with a wider interval does not correct the model
+
+      # The verifications of a tune, as Lab::Results in their order.
+      def self.of(list)
+        parts = list.map { |results| new(results) }
+        parts.one? ? parts.first : Several.new(parts)
+      end
 
       # results: Lab::Results of a Verification.
       def initialize(results)
@@ -28,8 +36,14 @@ module Cuttle
         @open.rate
       end
 
-      def connections
+      # The closed loop's, for every setting.
+      def connections(_setting = nil)
         @closed.connections
+      end
+
+      # Whether the verification was to measure that setting.
+      def tried?(setting)
+        settings.key?(setting)
       end
 
       # +setting+ compared with +base+: a Lab::Analysis::Comparison for :capacity and for :p95, or nil.
