@@ -270,10 +270,32 @@ class TestModel < Minitest::Test
                                                           connections: open).connections
   end
 
-  # A fiber has a connection only while its request is in the app.
-  def test_fibers_hold_a_connection_for_each_request
-    assert_equal 7, forecast("fibers", Demand.closed(7), cpu: 0.001, wait: 0.1,
-                                                         connections: { "process" => 0, "thread" => 1 }).connections
+  HELD = { "process" => 0, "thread" => 1 }.freeze
+
+  # As for -t auto, it is the most that they may come to hold, and not what they hold at that demand.
+  def test_fibers_may_hold_a_connection_for_each_request
+    assert_equal 1024, forecast("fibers", Demand.closed(7), cpu: 0.001, wait: 0.1, connections: HELD).connections
+  end
+
+  # Of two workers with five connections each, both serve ten requests at once.
+  def test_a_limit_of_connections_limits_fibers_as_it_limits_threads
+    app = Profile.new(entries: [{ name: "all", cpu: 0.001, wait: 0.1 }], environment: MACHINE, connections: HELD)
+    fibers, threads = %w[fibers hybrid].map { |engine| Setting.new(engine: engine, workers: 2, threads: 5) }
+    runs = {}
+    free, limited = [nil, 10].map { |limit| Model.new(app, connections: limit, runs: runs) }
+    assert_operator free.capacity(fibers).first, :>, 10 * free.capacity(threads).first
+    assert_about limited.capacity(threads).first, limited.capacity(fibers).first, 0.001
+    assert_equal [10, 10], [fibers, threads].map { |each| limited.forecast(each, Demand.open(60.0)).connections }
+    rates = [free, limited].map { |model| model.forecast(fibers, Demand.closed(100)).rate }
+    assert_operator rates.first, :>, 5 * rates.last
+  end
+
+  def test_a_pool_that_keeps_the_limit_of_connections_needs_no_other
+    pool = { "process" => 0, "thread" => 1.0, "most" => 4, "full" => true }
+    app = Profile.new(entries: [{ name: "all", cpu: 0.001, wait: 0.1 }], connections: pool)
+    fibers = Setting.new(engine: "fibers", workers: 2)
+    assert_equal [nil, 3, 1], [8, 7, 1].map { |limit| Footprint.new(app, limit: limit).max_fibers(fibers) }
+    assert_equal [8, 6, 2], [8, 7, 1].map { |limit| Footprint.new(app, limit: limit).connections(fibers) }
   end
 
   def test_more_cores_than_there_are_is_an_extrapolation

@@ -140,6 +140,15 @@ class TestTuneReport < Minitest::Test
     refute_includes text(found.except(setting("hybrid", 0, 1)), present: auto(2)), "pool", "which has its own"
   end
 
+  def test_fibers_need_a_limit_for_that_of_connections
+    fibers = { engines: %w[fibers], present: setting("fibers") }
+    assert_match(/ keeps --db-connections only with --max-fibers 10 \(in a configuration file: max_fibers 10\)\.$/,
+                 text(nil, limits: { connections: 20 }, **fibers))
+    assert_match(/^Each request may hold a database connection, up to the size of the app's pool\.$/,
+                 text(nil, **fibers))
+    refute_match(/max.fibers|Each request/, text(nil, model: Unconnected, **fibers))
+  end
+
   def test_auto_that_is_as_good_is_one_sentence
     text = text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })
     assert_match(/^Run hybrid -w 2 -t auto instead of hybrid -t 3 /, text)

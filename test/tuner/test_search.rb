@@ -99,6 +99,14 @@ class TestSearch < Minitest::Test
     assert_equal [12], found.capacities.keys.filter_map(&:max_threads).uniq
   end
 
+  # Each of its requests may hold a connection, so nothing speaks for another engine.
+  def test_a_limit_of_connections_is_no_reason_for_fibers
+    app = waiting.with(connections: { "process" => 0, "thread" => 1 })
+    found = search(Tuner::Model.new(app, connections: 5), app, engines: %w[hybrid fibers], connections: 5)
+    assert_equal ["hybrid", 5], [found.best.setting.engine, found.best.connections]
+    assert_operator found.capacities[setting("fibers")], :<, 25
+  end
+
   # Without a database pool that is known, the server starts five.
   def test_threads_auto_get_a_higher_limit_where_their_own_is_too_low
     found = searched(waiting)

@@ -37,6 +37,15 @@ class TestVerified < Minitest::Test
     assert_equal [auto, limited, HAVE], plan.configurations.map { |each| Tuner::Verification.setting(each) }
   end
 
+  # With as many requests at once as the limit has connections for.
+  def test_fibers_are_verified_within_the_limit_of_connections
+    footprint = Tuner::Footprint.new(profile(connections: { "process" => 0, "thread" => 1 }), limit: 10)
+    tried = Tuner::Verification.new([fibers = setting("fibers", 2), BETTER], rate: 1.0, slots: 10, footprint: footprint)
+    plan = tried.plan(7, tried.sized(3, 2))
+    assert_equal [%w[--max-fibers 5], nil], plan.configurations.map(&:flags)
+    assert_equal [fibers, BETTER], plan.configurations.map { |each| Tuner::Verification.setting(each) }
+  end
+
   # The number beside it has a pool of connections for each of its threads.
   def test_threads_auto_are_verified_with_the_pool_of_their_rival
     assert_equal [nil, nil, { "RAILS_MAX_THREADS" => "4" }], pools(HAVE, BETTER, auto(2))

@@ -21,6 +21,8 @@ module Cuttle
     #   threads       Threads: -t auto compared with the best number of threads, or nil
     #   capped        if -t auto is worse than the choice because it may start too few threads: its Outcome with the
     #                 limit that it has by itself, and the workers of the choice; otherwise nil
+    #   max_fibers    requests that each process of the choice may have in the app at once, if it needs such a limit
+    #                 for that of database connections; otherwise nil
     #   limits        Limits
     #   cores, here   CPU cores that the server may use; CPU cores that it was measured on
     #   alternatives  Outcomes that are not measurably different from the choice, the cheapest first
@@ -32,8 +34,8 @@ module Cuttle
     #   edit          { "path", "diff", "remark", "refusal" } of the configuration file: the change to it, and what that
     #                 gives up or nil; or the reason why the tuner can't change it; or nil
     Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :failure, :gains, :detectable,
-                        :threads, :capped, :limits, :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes,
-                        :warnings, :edit, keyword_init: true) do
+                        :threads, :capped, :max_fibers, :limits, :cores, :here, :alternatives, :what_ifs, :map, :checks,
+                        :changes, :warnings, :edit, keyword_init: true) do
       def initialize(**)
         super
         freeze

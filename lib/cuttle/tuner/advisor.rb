@@ -65,7 +65,7 @@ module Cuttle
       def answer
         kind = verdict.kind(@best)
         { kind: kind, choice: choice = kind == :keep ? present : @best, present: present, failure: failure,
-          gains: verdict.gains(choice), threads: rivals, capped: capped,
+          gains: verdict.gains(choice), threads: rivals, capped: capped, max_fibers: max_fibers(choice.setting),
           detectable: (verdict.detectable(ordered) if kind == :keep),
           alternatives: kind == :none ? [] : alternatives(choice),
           edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
@@ -200,6 +200,11 @@ module Cuttle
         refusal = edit.refusal(setting)
         told = refusal ? {} : { "diff" => edit.diff(setting), "remark" => edit.remark(setting) }
         { "path" => path, "refusal" => refusal, **told }
+      end
+
+      # See Advice.
+      def max_fibers(setting)
+        Footprint.new(@profile, limit: @limits.connections).max_fibers(setting)
       end
 
       # Settings that are not known to be worse than the choice.

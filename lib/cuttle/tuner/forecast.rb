@@ -11,7 +11,7 @@ module Cuttle
     #   capacity        the highest rate that the setting can serve, with any number of connections
     #   cpu             cores that the server uses, as a number: 1.7
     #   memory          PSS of all processes, or nil if it isn't known
-    #   connections     database connections held, with -t auto the maximum; or nil if the app has none
+    #   connections     database connections that it may come to hold; or nil if the app has none
     #   limit           what limits the capacity: :cores, :gvl, :slots, :connections (the database's) or :demand
     #   beyond          true if the machine has fewer cores than the forecast assumes: it is an extrapolation
     #   stand_in        for -t auto, the Setting whose number of threads the model used in its place, otherwise nil

@@ -26,7 +26,7 @@ module Cuttle
         @engines = fit(engines, profile.unfit || {})
         @cores = cores
         @slots = slots_of_a_core(profile)
-        @footprint = Footprint.new(profile)
+        @footprint = Footprint.new(profile, limit: limits.connections)
         @limits = limits
         @most = most
         @autos = {}

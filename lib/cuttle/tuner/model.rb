@@ -34,10 +34,12 @@ module Cuttle
       # The share of the time of the GVL, or of the cores, at which -t auto starts no more threads.
       ENOUGH = 0.97
 
-      # base: the Setting that others are compared with, or nil (see Corrections). runs: a Hash that keeps the results
-      # of simulations by their inputs. Models that share the Hash run no simulation twice.
-      def initialize(profile, base: nil, runs: {})
+      # base: the Setting that others are compared with, or nil (see Corrections). connections: the limit of database
+      # connections, or nil (see Footprint). runs: a Hash that keeps the results of simulations by their inputs. Models
+      # that share the Hash run no simulation twice.
+      def initialize(profile, base: nil, connections: nil, runs: {})
         @profile = profile
+        @limit = connections
         @corrections = Corrections.new(profile.corrections, base: base)
         @runs = runs
         @works = {}
@@ -46,7 +48,7 @@ module Cuttle
 
       # A model of the same profile with other corrections: see Corrections.
       def corrected(list, base:)
-        Model.new(@profile.with(corrections: list), base: base, runs: @runs)
+        Model.new(@profile.with(corrections: list), base: base, connections: @limit, runs: @runs)
       end
 
       # [requests per second, what limits them]: the highest rate of a setting, with any number of connections. It is
@@ -65,11 +67,11 @@ module Cuttle
 
         capacity, limit = capacity(setting, cores: cores)
         over = demand.open? && demand.rate >= capacity
-        figures, inside = over ? overload(setting, capacity) : played(setting, demand, cores)
+        figures = over ? overload(setting, capacity) : played(setting, demand, cores)
         capacity = [capacity, figures[:rate]].max
         Forecast.new(setting: setting, demand: demand, capacity: capacity, limit: limit(setting, demand, limit),
                      memory: footprint.memory(setting)&.round, beyond: cores > machine_cores,
-                     connections: footprint.connections(setting, inside: inside), **figures)
+                     connections: footprint.connections(setting), **figures)
       end
 
       private
@@ -109,7 +111,7 @@ module Cuttle
       end
 
       def rules(setting)
-        Rules.of(setting, @profile.connections, ruby: @profile.ruby)
+        Rules.of(setting, @profile.connections, ruby: @profile.ruby, slots: footprint.slots(setting))
       end
 
       def network(setting, cores)
@@ -127,17 +129,16 @@ module Cuttle
       end
 
       # The figures of an overloaded setting: waiting times are infinite. This method and the next one return figures of
-      # a Forecast, and the largest number of requests that a process has in the app at once.
+      # a Forecast.
       def overload(setting, capacity)
         never = Float::INFINITY
         cpu = capacity / @corrections.rate_factor(setting.engine) * work(setting).cpu
-        [{ rate: capacity, p50: never, p95: never, p99: never, queue_p99: never, cpu: cpu },
-         rules(setting).slots]
+        { rate: capacity, p50: never, p95: never, p99: never, queue_p99: never, cpu: cpu }
       end
 
       def played(setting, demand, cores)
         factor = demand.open? ? @corrections.rate_factor(setting.engine) : 1.0
-        figures, inside = simulated(setting, demand.open? ? Demand.open(demand.rate / factor) : demand, cores)
+        figures = simulated(setting, demand.open? ? Demand.open(demand.rate / factor) : demand, cores)
         factors = @corrections.factors(setting.engine, demand)
         factors[:rate] = factor if demand.open?
         figures = figures.to_h { |name, value| [name, value * factors.fetch(name, 1.0)] }
@@ -145,7 +146,7 @@ module Cuttle
         figures[:p95] = figures.values_at(:p50, :p95).max
         figures[:p99] = figures.values_at(:p95, :p99).max
         figures[:rate] = [figures[:rate], demand.rate].min if demand.open?
-        [figures, inside]
+        figures
       end
 
       # The same without corrections.
@@ -156,14 +157,14 @@ module Cuttle
       # Everything in the profile that a simulation depends on.
       def facts
         @facts ||= [@profile.entries, @profile.overheads, @profile.scaling, @profile.sharing, @profile.contention,
-                    @profile.connections, @profile.ruby]
+                    @profile.connections, @profile.ruby, @limit]
       end
 
-      # [figures of a Forecast, the largest number of requests that a process had in the app at once]
+      # Figures of a Forecast.
       def summary(outcome)
         times = outcome.times.sort
-        [{ rate: outcome.rate, p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99),
-           queue_p99: quantile(outcome.queues.sort, 0.99), cpu: outcome.cpu }, outcome.most]
+        { rate: outcome.rate, p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99),
+          queue_p99: quantile(outcome.queues.sort, 0.99), cpu: outcome.cpu }
       end
 
       def simulate(setting, demand, cores)
@@ -187,7 +188,7 @@ module Cuttle
       end
 
       def footprint
-        @footprint ||= Footprint.new(@profile)
+        @footprint ||= Footprint.new(@profile, limit: @limit)
       end
     end
   end

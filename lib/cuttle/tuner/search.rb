@@ -31,7 +31,7 @@ module Cuttle
         @most = forecasts
         @grids = ->(most) { Grid.new(profile, engines: engines, cores: cores, limits: limits, most: most) }
         @own = @grid = @grids.call(present&.max_threads)
-        @footprint = Footprint.new(profile)
+        @footprint = Footprint.new(profile, limit: limits.connections)
         @ranking = Ranking.new(limits: limits, present: present)
         @outcomes = {}
       end

@@ -101,7 +101,7 @@ module Cuttle
       # The search and the advice share the results of simulations. Corrections change the rates of open loops, so the
       # advice simulates those again.
       def model(profile, **options)
-        Model.new(profile, runs: @runs, **options)
+        Model.new(profile, runs: @runs, connections: @options.limits.connections, **options)
       end
 
       # The Advice, from a Verified or nil. The corrected model may prefer a setting that was not measured: that one is
@@ -129,8 +129,7 @@ module Cuttle
 
         settings = [@options.present, setting].compact.uniq - verified.failures.keys
         slots = Grid.new(profile, engines: @options.engines, cores: @here).slots
-        tried = Verification.new(settings, rate: verified.rate, slots: slots, present: @options.present,
-                                           boot: profile.boot)
+        tried = verification_of(settings, profile, rate: verified.rate, slots: slots)
         return if tried.least(**wanted) * @pace > left
 
         @labs << carry_out(tried, tried.size(left / @pace, **wanted))
@@ -200,14 +199,19 @@ module Cuttle
       # [Verification, its Size] for the best settings and the present one: as many as the time allows.
       def affordable(found, profile)
         TRIED.downto(LEAST_TRIED) do |count|
-          tried = Verification.new(settings(found, count), rate: found.demand.rate, slots: found.grid.slots,
-                                                           present: @options.present, boot: profile.boot)
+          tried = verification_of(settings(found, count), profile, rate: found.demand.rate, slots: found.grid.slots)
           size = tried.size(left, **wanted)
           return [tried, size] if size
           next if count > LEAST_TRIED
 
           too_short(tried.least(**wanted))
         end
+      end
+
+      # A Verification of these settings.
+      def verification_of(settings, profile, **how)
+        Verification.new(settings, present: @options.present, boot: profile.boot,
+                                   footprint: Footprint.new(profile, limit: @options.limits.connections), **how)
       end
 
       # Names the budgets that are enough, for a search that takes twice as long. least: seconds that a verification

@@ -43,6 +43,11 @@ module Cuttle
         threads == Setting::AUTO
       end
 
+      # Whether a process may come to serve more requests at once than it does at first.
+      def grows?
+        auto? || traits.fibers?
+      end
+
       # The most threads that a process may start; nil if the engine has no pool. connections: of the app's smallest
       # database pool, nil if none is known. By default the pool limits nothing.
       def most_threads(connections: Engines::Auto::MOST)

@@ -15,6 +15,7 @@ module Cuttle
       GROWTH = 1.0 # seconds; the warm-up if one setting has -t auto, which starts its threads during it
       AUTO = Lab::Servers::Peers::Cuttle::AUTO # the suffix of the lab's model names with -t auto
       LIMIT = "--max-threads"
+      FIBERS = "--max-fibers"
       POOL = "RAILS_MAX_THREADS" # the lab sets it to the number of threads, as a user does; with -t auto there is none
       STOP = 0.5 # seconds to start and stop the processes, in addition to the app's boot
       BETWEEN = 0.4 # seconds in addition to warm-up and measurement
@@ -25,9 +26,10 @@ module Cuttle
       Size = Struct.new(:rounds, :duration, :warmup)
 
       # settings: the first is the baseline. present: the user's own of them, or nil. slots: the number that keeps the
-      # cores busy. boot: seconds.
-      def initialize(settings, rate:, slots:, present: nil, boot: nil)
+      # cores busy. boot: seconds. footprint: has max_fibers for settings that need a limit, or nil.
+      def initialize(settings, rate:, slots:, present: nil, boot: nil, footprint: nil)
         @settings = settings
+        @footprint = footprint
         @present = present
         @rate = rate
         @slots = slots
@@ -114,8 +116,15 @@ module Cuttle
         auto = setting.auto?
         { "name" => setting.name, "server" => "cuttle", "model" => "#{setting.engine}#{AUTO if auto}",
           "workers" => setting.workers, "threads" => auto ? 1 : setting.threads || 1, "keep_alive" => false,
-          "flags" => ([LIMIT, setting.max_threads.to_s] if setting.max_threads),
+          "flags" => flags(setting),
           "environment" => ({ POOL => pool(setting).to_s } if auto && pool(setting)) }.compact
+      end
+
+      def flags(setting)
+        return [LIMIT, setting.max_threads.to_s] if setting.max_threads
+
+        number = @footprint&.max_fibers(setting)
+        [FIBERS, number.to_s] if number
       end
 
       # Database connections of each process with -t auto: as many as with the number of threads that it is compared

@@ -68,7 +68,7 @@ module Cuttle
         end
 
         def room(setting, cores)
-          Tuner::Model.new(@profile, base: setting).capacity(setting, cores: cores).first * Tuner::Ranking::ROOM
+          model(@profile, setting).capacity(setting, cores: cores).first * Tuner::Ranking::ROOM
         end
 
         # [name, Outcome]
@@ -78,8 +78,12 @@ module Cuttle
         end
 
         def outcome(profile, setting, demand, cores)
-          forecast = Tuner::Model.new(profile, base: @base).forecast(setting, demand, cores: cores)
+          forecast = model(profile, @base).forecast(setting, demand, cores: cores)
           Tuner::Outcome.predicted(forecast, Tuner::Margin.new(profile))
+        end
+
+        def model(profile, base)
+          Tuner::Model.new(profile, base: base, connections: @limits.connections)
         end
 
         def json(outcomes)
@@ -102,11 +106,13 @@ module Cuttle
           end
         end
 
-        # How -t auto was forecast, and the limits that the outcome breaks.
+        # How -t auto and fibers were forecast, and the limits that the outcome breaks.
         def remarks(outcome)
           words = Tuner::Report::Words
           as, broken = words.taken_for(outcome), words.excess(outcome, @limits)
-          [("forecast #{as}" if as), ("breaks a limit: #{broken}" unless broken.empty?)].compact
+          fibers = Tuner::Footprint.new(@profile, limit: @limits.connections).max_fibers(outcome.setting)
+          [("forecast #{as}" if as), ("forecast with --max-fibers #{fibers}, to keep --db-connections" if fibers),
+           ("breaks a limit: #{broken}" unless broken.empty?)].compact
         end
       end
     end

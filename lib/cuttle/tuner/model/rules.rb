@@ -19,9 +19,9 @@ module Cuttle
       #   pool      requests of a unit that may use the database at once
       Rules = Struct.new(:units, :slots, :quantum, :clocked, :early, :in_turn, :pool, keyword_init: true) do
         # held: database connections as in a Profile, or nil. ruby: the version of the server's Ruby.
-        def self.of(setting, held = nil, ruby: RUBY_VERSION)
+        def self.of(setting, held = nil, ruby: RUBY_VERSION, slots: setting.slots)
           traits = setting.traits
-          new(units: setting.processes, slots: setting.slots, pool: pool(held),
+          new(units: setting.processes, slots: slots, pool: pool(held),
               quantum: traits.fibers? ? Float::INFINITY : QUANTUM,
               clocked: !traits.fibers? && (ruby.split(".").map(&:to_i) <=> OWN_QUANTUM).negative?,
               early: traits.pooled? && !traits.evented?, in_turn: traits.fibers?).freeze

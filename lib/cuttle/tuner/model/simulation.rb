@@ -9,9 +9,8 @@ module Cuttle
       #   arrives -> queue -> a slot of a unit -> GVL -> computes -> waits -> GVL -> computes -> … -> answered
       class Simulation
         # The results of a run. times and queues are the seconds of each counted response, in the order of the
-        # responses: until its end, and until it had a slot. cpu is the average number of cores in use. most is the
-        # largest number of requests that a unit had in the app at once.
-        Outcome = Struct.new(:rate, :times, :queues, :cpu, :most, keyword_init: true)
+        # responses: until its end, and until it had a slot. cpu is the average number of cores in use.
+        Outcome = Struct.new(:rate, :times, :queues, :cpu, keyword_init: true)
 
         # A request. It waits +waits+ times, and computes before each wait and at the end: +stretch+ seconds with the
         # GVL, then +free+ seconds without it. left: the rest of the stretch. phase: its current state.
@@ -40,8 +39,7 @@ module Cuttle
           prepare(demand, skip, last)
           happen(@agenda.next) until @answered == skip + count
           seconds = @agenda.now - @since
-          Outcome.new(rate: count / seconds, times: @times, queues: @queues, cpu: (@agenda.used - @used) / seconds,
-                      most: @most)
+          Outcome.new(rate: count / seconds, times: @times, queues: @queues, cpu: (@agenda.used - @used) / seconds)
         end
 
         private
@@ -50,7 +48,7 @@ module Cuttle
           @agenda = Agenda.new(@machine)
           @units = Array.new(@rules.units) { Unit.new(0, nil, [], 0, [], false) }
           @queue, @times, @queues = [], [], []
-          @answered, @skip, @most = 0, skip, 0
+          @answered, @skip = 0, skip
           @since = @used = 0.0
           @unsent = last || Float::INFINITY
           @rate = demand.rate
@@ -108,7 +106,6 @@ module Cuttle
           job.stretch += @contention * unit.inside / (job.waits + 1) unless @contention.zero?
           job.left = job.stretch
           unit.inside += 1
-          @most = unit.inside if unit.inside > @most
           want(job)
         end
 

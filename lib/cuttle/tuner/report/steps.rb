@@ -77,7 +77,7 @@ module Cuttle
           more = to.connections - from.connections
           return if more.zero?
 
-          most = "up to " if [from, to].any? { |outcome| outcome.setting.auto? }
+          most = "up to " if [from, to].any? { |outcome| outcome.setting.grows? }
           word = more.positive? ? "more" : "fewer"
           "#{most}#{more.abs} #{word} database connection#{"s" unless more.abs == 1}"
         end

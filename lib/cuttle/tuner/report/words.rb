@@ -114,7 +114,8 @@ module Cuttle
           why = limit_of_auto(advice.capped) if advice.capped
           return [capacity(advice), times(advice), why].compact if advice.choice.overloaded?
 
-          [capacity(advice), times(advice), occupies(advice.choice), pool(advice), headroom(advice), seen(advice),
+          [capacity(advice), times(advice), occupies(advice.choice), pool(advice), fibers(advice), headroom(advice),
+           seen(advice),
            why || nothing_to_choose(advice.threads)].compact
         end
 
@@ -180,6 +181,17 @@ module Cuttle
           end
         end
 
+        # What limits the connections of the engine fibers, which has no threads to count.
+        def fibers(advice)
+          return unless advice.choice.setting.traits.fibers? && advice.choice.connections
+
+          number = advice.max_fibers
+          return "Each request may hold a database connection, up to the size of the app's pool." unless number
+
+          "Each request may hold a database connection, so it keeps --db-connections only with --max-fibers " \
+            "#{number} (in a configuration file: max_fibers #{number})."
+        end
+
         # A new -t auto without a limit was measured with the pool of the number of threads beside it.
         def pool_of_auto(advice)
           advice.threads.number.setting.threads if advice.threads && advice.kind != :keep
@@ -199,9 +211,9 @@ module Cuttle
           advice.limits.rate ? "the target rate" : "#{percent(Ranking::ROOM)} of the best predicted capacity"
         end
 
-        # The number for -t auto is a maximum, because it may start more threads later.
+        # The number may be a maximum: -t auto starts more threads later, and fibers takes more requests.
         def connections_of(outcome)
-          "#{"up to " if outcome.setting.auto?}#{Units.plural(outcome.connections, "database connection")}"
+          "#{"up to " if outcome.setting.grows?}#{Units.plural(outcome.connections, "database connection")}"
         end
 
         # Why -t auto by itself is not the answer. capped: see Advice.
