@@ -83,6 +83,16 @@ class TestEdit < Minitest::Test
     end
   end
 
+  # The answer for three cores is one for a machine of three CPUs.
+  def test_workers_auto_stay_where_the_answer_has_one_for_each_core
+    edit("workers :auto\nthreads 3\n")
+    Cuttle::Lab::Machine::Cores.stub(:usable, [0, 1, 2, 3]) do
+      edit = Tuner::Edit.new("#{@directory}/cuttle.rb", cores: 3)
+      assert_equal ["workers :auto\nthreads 5\n", "workers 4\nthreads 5\n"],
+                   [3, 4].map { |workers| edit.text(setting("hybrid", workers, 5)) }
+    end
+  end
+
   # Also where the locale is C, as in a container.
   def test_the_rest_of_a_line_may_have_any_letters
     text = "# für alle\ntag \"grün\"; workers 2 # größer\nthreads 1, 5 # für ‚heute‘\n"

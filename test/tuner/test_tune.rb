@@ -82,6 +82,17 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -w 7 -t 5 \(config\/puma\.rb\) /, out)
   end
 
+  # On a machine of three CPUs they are three, whatever this one has.
+  def test_workers_auto_are_judged_on_the_cores_of_the_answer
+    configure("workers :auto\nthreads 4\n")
+    out, err, status = Cuttle::Cluster::Cpus.stub(:count, 7) { predict("app/config.ru", "--cores", "3") }
+    assert_equal 0, status, err
+    assert_match(/^hybrid -w 3 -t 4 \(you have\) /, out)
+    assert_match(%r{hybrid -w 3 -t 4 \(config/cuttle\.rb, with workers auto for 3 cores\)}, out)
+    configure("workers 4\nthreads 4\n")
+    assert_match(%r{hybrid -w 4 -t 4 \(config/cuttle\.rb\)}, predict("app/config.ru", "--cores", "3").first)
+  end
+
   def concurrency(number, &block)
     with_variable("WEB_CONCURRENCY", number, &block)
   end

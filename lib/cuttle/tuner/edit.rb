@@ -36,9 +36,10 @@ module Cuttle
         File.basename(path).include?("puma") || File.basename(File.dirname(path)) == "puma"
       end
 
-      # path: the file's path; the file need not exist.
-      def initialize(path)
+      # path: the file's path; the file need not exist. cores: that settings are for.
+      def initialize(path, cores: Lab::Machine::Cores.usable.length)
         @path = path
+        @cores = cores
         @there = File.file?(path)
         @text = @there ? File.read(path, encoding: "UTF-8") : NEW # as Ruby reads it, whatever the locale
         @puma = Edit.pumas?(path)
@@ -137,9 +138,9 @@ module Cuttle
         auto_here?(setting.workers) ? {} : { "workers" => "workers #{setting.workers}" }
       end
 
-      # Whether the file's workers :auto is that number here. On a machine with other CPUs it is another one.
+      # Whether the file's workers :auto is that number on the cores. On a machine with other CPUs it is another one.
       def auto_here?(number)
-        number == Lab::Machine::Cores.usable.length && said("workers").one? &&
+        number == @cores && said("workers").one? &&
           plain("workers").any? { |place| auto?(place) }
       end
 

@@ -24,8 +24,9 @@ module Cuttle
       end
 
       # The number of cores for the servers of a tune: on this machine, or with --no-verify on the profile's machine.
+      # profile: nil if there is none yet.
       def server_cores(options, profile)
-        there = profile.environment&.fetch("server_cores", nil)
+        there = profile&.environment&.fetch("server_cores", nil)
         options.kept && !options.verify && there ? there.length : Lab::Machine::Cores.new(**options.cpus).server.length
       end
     end

@@ -52,10 +52,12 @@ module Cuttle
 
         # The Tuner::Options, with the setting that the app has now. Raises UsageError and Error.
         def to_tuner
-          Tuner::Profile.read(kept) if kept # fails before anything is made or measured
+          profile = Tuner::Profile.read(kept) if kept # fails before anything is made or measured
           requests = @requests.read(app_name, @tune.fetch(:path, Tuner::Options::DEFAULTS[:path]))
-          options = Tuner::Options.new(**@tune, mix: @requests.mix, requests: requests, limits: limits, **present.to_h)
-          options.with(command: [*options.command, *(["--seed", options.seed.to_s] unless @tune[:seed])])
+          options = Tuner::Options.new(**@tune, mix: @requests.mix, requests: requests, limits: limits)
+          cores = limits.cores || Tuner::Elsewhere.server_cores(options, profile)
+          options.with(command: [*options.command, *(["--seed", options.seed.to_s] unless @tune[:seed])],
+                       **present.to_h(cores))
         end
 
         def limits

@@ -26,9 +26,15 @@ module Cuttle
           @configuration = @directory && File.expand_path(file || OURS, @directory)
         end
 
-        # Members of Tuner::Options.
-        def to_h
-          { present: setting, place: place, configuration: configuration }
+        # Members of Tuner::Options, for an answer for so many cores. Workers auto are one for each of them: as many as
+        # this machine has CPUs would be too many for fewer cores, and say nothing of production's.
+        def to_h(cores)
+          members = { present: setting, place: place, configuration: configuration }
+          return members unless @auto
+
+          workers = cores == 1 && setting.traits.ractors? ? 0 : cores
+          { **members, present: Tuner::Setting.new(**setting.to_h, workers: workers),
+                       place: "#{place}, with #{@auto} auto for #{Cuttle::Load::Units.plural(cores, "core")}" }
         end
 
         # The configuration file at +path+ (nil: none), if --write may change it. Raises UsageError.
@@ -85,8 +91,16 @@ module Cuttle
         end
 
         def of(settings)
+          @auto = automatic(settings)
           Tuner::Setting.new(engine: settings.engine, workers: workers(settings), threads: threads(settings),
                              max_threads: (settings.max_threads unless settings.origin(:max_threads) == :default))
+        end
+
+        # The setting that is one for each CPU, or nil.
+        def automatic(settings)
+          return ("ractors" if settings.origin(:ractors) == :default) if settings.traits.ractors?
+
+          "workers" if settings.auto?(:workers)
         end
 
         # A tuner's Setting has 0 for one ractor.

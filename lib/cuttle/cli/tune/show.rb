@@ -48,7 +48,7 @@ module Cuttle
           raise Error, "--write: no setting keeps the limits" if advice.kind == :none
 
           path = Present.writable(advice.edit&.fetch("path"))
-          edit = Tuner::Edit.new(path)
+          edit = Tuner::Edit.new(path, cores: advice.cores)
           diff = edit.diff(advice.choice.setting)
           remark = edit.remark(advice.choice.setting)
           edit.write(advice.choice.setting)
