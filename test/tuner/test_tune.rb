@@ -469,6 +469,7 @@ class TestTune < Minitest::Test
   # The file may change before the tune goes on.
   def test_a_mix_is_kept_beside_the_results
     File.write("#{@directory}/mix", "#{JSON.generate("path" => "/a")}\n")
+    assert_match(/--path, --mix, --har or --from: one of them$/, predict("--mix", "mix", "--path", "/b")[1])
     out, err, status = predict("--mix", "mix")
     assert_equal 0, status, err
     folder = Cuttle::Tuner::Folder.new("#{@directory}/#{File.dirname(out.lines.last.chomp)}")
@@ -498,7 +499,7 @@ class TestTune < Minitest::Test
      %w[--worse 200%], %w[--what-if x], %w[--resume x --rate 5], %w[show], %w[show a b], %w[show --x a],
      %w[check --what-if workers=1], %w[check --write], %w[--seed x], %w[--db-connections -1], %w[none.ru],
      %w[none/config.ru], %w[-H x], ["app/config.ru", "-H", "a b: c"], %w[--resume x -H a:b], %w[--app none],
-     %w[--mix none.jsonl], %w[--mix bad.har]].each do |arguments|
+     %w[--mix none.jsonl], %w[--mix bad.har], %w[app/config.ru --work 1/2/3]].each do |arguments|
       out, err, status = tune(*arguments)
       assert_equal [2, ""], [status, out], "#{arguments}: #{err}"
       assert_match(/\Acuttle: .+\nUsage: cuttle tune --help\n\z/, err, arguments.join(" "))

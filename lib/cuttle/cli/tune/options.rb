@@ -53,7 +53,8 @@ module Cuttle
         # The Tuner::Options, with the setting that the app has now. Raises UsageError and Error.
         def to_tuner
           profile = Tuner::Profile.read(kept) if kept # fails before anything is made or measured
-          requests = @requests.read(app_name, @tune.fetch(:path, Tuner::Options::DEFAULTS[:path]))
+          Cuttle::Lab::Apps.find(app_name, profile: @tune.fetch(:work, {})) # and so does work of another app
+          requests = @requests.read(app_name, @tune[:path])
           options = Tuner::Options.new(**@tune, mix: @requests.mix, requests: requests, limits: limits)
           cores = limits.cores || Tuner::Elsewhere.server_cores(options, profile)
           options.with(command: [*options.command, *(["--seed", options.seed.to_s] unless @tune[:seed])],

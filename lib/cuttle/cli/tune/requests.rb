@@ -34,10 +34,10 @@ module Cuttle
           @files.to_h[:mix]
         end
 
-        # What they make of requests, for that app and --path: an Array, or nil if the lab knows the requests. Raises
-        # UsageError.
+        # What they make of requests, for that app and the --path that was given or nil: an Array, or nil if the lab
+        # knows the requests. Raises UsageError.
         def read(app, path)
-          raise UsageError, "--mix, --har or --from: one of them" if @files.length > 1
+          raise UsageError, "--path, --mix, --har or --from: one of them" if [*path, *@files].length > 1
 
           requests = in_file(*@files.first)
           return requests if @headers.empty?
@@ -67,9 +67,10 @@ module Cuttle
         end
 
         def single(app, path)
-          return [Cuttle::Load::Request.new(path: path)] unless Cuttle::Lab::Apps::NAMES.key?(app)
+          raise UsageError, "--header: #{app} is one of our apps, and has its own requests" if
+            Cuttle::Lab::Apps::NAMES.key?(app)
 
-          raise UsageError, "--header: #{app} is one of our apps, and has its own requests"
+          [Cuttle::Load::Request.new(path: path || Tuner::Options::DEFAULTS[:path])]
         end
 
         # A request's own field counts.
