@@ -179,6 +179,19 @@ class TestAdvise < Minitest::Test
     refute_match(/answered nothing/, told(idle).first["warnings"].join("\n"))
   end
 
+  # Threads take turns in another way up to Ruby 3.2.
+  def test_the_server_may_run_on_another_ruby
+    answers = [top({ 11 => 0 }), top({ 11 => 200 })]
+    answers.last[:stats][:versions] = { ruby: { engine: "ruby", version: "9.8.7" } }
+    create, seen = Cuttle::Tuner::Folder.method(:create), nil
+    noting = lambda do |options|
+      seen = Cuttle::Tuner::Profile.read(options.kept).ruby
+      create.call(options)
+    end
+    Cuttle::Tuner::Folder.stub(:create, noting) { told(answers, "--rate", "20") }
+    assert_equal "9.8", seen
+  end
+
   # It may be in the log of a continuous integration.
   def test_the_token_is_not_printed
     answers = [top({ 11 => 0 }), top({ 11 => 200 })]

@@ -120,7 +120,7 @@ module Cuttle
         raise Error, "no worker served all the time" if rows.empty?
 
         number = now.cluster? ? workers.length : 0
-        profile = profile(rows, number, memory(workers, now), cpu)
+        profile = profile(rows, number, memory(workers, now), cpu, environment(now))
         rate = rows.sum { |row| row.ledger[:app][:count] } / rows.first.seconds
         @err.puts format("%.1f requests per second", rate)
         advise(profile.with(notes: [*profile.notes, *missed(workers)]), present(rows, number), rate)
@@ -144,7 +144,7 @@ module Cuttle
         { workers: serving, others: now.memory.values.compact.sum - serving.sum }
       end
 
-      def profile(rows, workers, memory, cpu)
+      def profile(rows, workers, memory, cpu, environment)
         Tuner::Profile.from_ledger(Ledger.merge(rows.map(&:ledger)), engine: @engine, workers: workers, memory: memory,
                                                                      cpu: cpu, command: @command,
                                                                      app: { "name" => PLACE },
@@ -152,9 +152,11 @@ module Cuttle
                                                                      environment: environment)
       end
 
-      def environment
+      # The server may run on another Ruby than this command.
+      def environment(now)
         cores = Cuttle::Lab::Machine::Cores
-        Cuttle::Lab::Machine.facts(cores.new).merge("server_cores" => cores.usable)
+        ruby = now.stats.dig("versions", "ruby", "version")
+        Cuttle::Lab::Machine.facts(cores.new).merge("server_cores" => cores.usable, "server_ruby" => ruby)
       end
 
       def present(rows, workers)
