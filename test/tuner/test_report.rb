@@ -88,6 +88,13 @@ class TestTuneReport < Minitest::Test
     refute_includes text, "breaks"
   end
 
+  # One core serves 50 requests a second.
+  def test_a_circumstance_under_which_no_setting_keeps_the_limits_says_so
+    text = text(limits: { rate: 32.0 })
+    assert_match(%r{^  at 64\.0/s: .*/s at most; it breaks a limit: capacity$}, text)
+    assert_match(%r{^  with 2 cores: .*/s at most$}, text)
+  end
+
   def test_questions_have_their_answers
     text = text()
     assert_match(/^  3 -> 4 threads: .* capacity, .*2 more database connections$/, text)

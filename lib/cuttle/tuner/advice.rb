@@ -103,8 +103,8 @@ module Cuttle
         end
       end
       # what: :cores, :wait or :rate. value: the number of cores, the factor of the waiting, or requests per second.
-      # outcome: the best setting's Outcome under that change.
-      Change = Struct.new(:what, :value, :outcome, keyword_init: true)
+      # outcome: the best setting's Outcome under that change. excess: the limits that it breaks (see Outcome#excess).
+      Change = Struct.new(:what, :value, :outcome, :excess, keyword_init: true)
 
       # The Advice in the file at +path+. Raises Failure.
       def self.read(path)

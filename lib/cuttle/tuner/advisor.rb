@@ -292,7 +292,8 @@ module Cuttle
         best = found.outcomes.find { |outcome| !failed.include?(outcome.setting) }
         auto = found.grid.auto_beside(best.setting) if chosen.auto?
         auto = nil if failed.include?(auto)
-        Advice::Change.new(what: what, value: value, outcome: auto ? search.outcome(auto) : best)
+        best = search.outcome(auto) if auto
+        Advice::Change.new(what: what, value: value, outcome: best, excess: best.excess(limits))
       end
     end
   end

@@ -253,7 +253,9 @@ module Cuttle
         # What the answer would be under another circumstance.
         def circumstance(advice, each)
           now = each.outcome.setting == advice.choice.setting ? "the same setting" : each.outcome.setting.name
-          "#{asked(each)}: #{now}, #{estimate(each.outcome.capacity, :rate)}/s at most"
+          broken = each.excess.to_h.keys.map { |name| FIGURES.fetch(name.to_sym) }
+          "#{asked(each)}: #{now}, #{estimate(each.outcome.capacity, :rate)}/s at most" \
+            "#{"; it breaks a limit: #{broken.join(", ")}" if broken.any?}"
         end
 
         def asked(change)
