@@ -375,6 +375,15 @@ class TestTune < Minitest::Test
     assert_match(/was made on another machine: cpu: Abacus/, tune("--profile", @kept, "--what-if", "workers=2")[1])
   end
 
+  def test_a_warning_names_a_profile_of_another_app
+    app = { "name" => "shop/config.ru", "path" => "/srv/shop/config.ru" }
+    @kept = profile(environment: here).with(app: app).write("#{@directory}/shop.json")
+    assert_match(/^! the profile was measured with another app: shop\/config\.ru, and not app\/config\.ru$/,
+                 predict("app/config.ru").first)
+    @kept = profile(environment: here).with(app: { **app, "name" => "app/config.ru" }).write("#{@directory}/own.json")
+    refute_match(/another app/, predict("app/config.ru").first)
+  end
+
   # The memory of a virtual machine isn't the same at each start.
   def test_a_difference_that_is_not_seen_is_none
     @kept = profile(environment: here.merge("memory" => here["memory"] + 4096)).write("#{@directory}/again.json")

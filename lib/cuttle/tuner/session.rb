@@ -70,7 +70,7 @@ module Cuttle
 
       # Copies a kept profile, because it belongs to another tune.
       def adopted
-        profile = of_this_machine(Profile.read(@options.kept))
+        profile = of_this_app(of_this_machine(Profile.read(@options.kept)))
         folder.write(Profile::FILE, profile.to_h)
         profile
       end
@@ -79,6 +79,14 @@ module Cuttle
       def of_this_machine(profile)
         strange = Elsewhere.differences(profile, @options.cpus)
         warn_of("the profile was made on another machine (#{strange.join("; ")})") if strange.any?
+        profile
+      end
+
+      # The profile; warns if it was measured with another app.
+      def of_this_app(profile)
+        name, path = profile.app.to_h.values_at("name", "path")
+        own = Lab::Apps.find(@options.app, profile: @options.work).name
+        warn_of("the profile was measured with another app: #{name}, and not #{own}") if path && name != own
         profile
       end
 
