@@ -168,6 +168,16 @@ class TestEdit < Minitest::Test
     assert_equal [nil, 4], Cuttle::Configuration.read(new.path).values.values_at(:workers, :ractors)
   end
 
+  # What it says last counts.
+  def test_a_file_that_is_loaded_does_not_undo_the_change
+    assert_equal "load \"shared.rb\"\nworkers 2\nthreads 3\n",
+                 edit("load \"shared.rb\"\nworkers 0\n").text(setting("hybrid", 2, 3))
+    assert_equal "port 1\nload \"shared.rb\"\nworkers 2\nthreads 3\ntag \"a\"\n",
+                 edit("port 1\nload \"shared.rb\"\ntag \"a\"\n").text(setting("hybrid", 2, 3))
+    assert_match(/cuttle\.rb:2: load takes precedence over workers above it: move workers below it\z/,
+                 edit("workers 0\nload \"shared.rb\"\n").refusal(setting("hybrid", 2, 3)))
+  end
+
   def test_words_that_are_missing_are_added
     assert_equal "port 1\nworkers 2\nthreads 3\n", edit("port 1").text(setting("hybrid", 2, 3))
     assert_equal "workers(4)\nengine \"hybrid\"\nthreads 3\n".sub("workers(4)", "workers 4"),

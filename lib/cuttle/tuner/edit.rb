@@ -20,6 +20,7 @@ module Cuttle
       RUBY
       DEFAULT = Setting.new.engine # in a file without a setting for it; it is also Puma's model
       OVERRIDES = "like" # its presets take precedence over the file's own settings
+      LOADS = "load" # the settings of the other file take precedence over those above
       LITERALS = %i[on_int on_sp on_comma on_tstring_beg on_tstring_content on_tstring_end on_symbeg on_lparen
                     on_rparen].freeze
       END_OF_CODE = %i[on_comment on_nl on_semicolon].freeze
@@ -56,7 +57,8 @@ module Cuttle
         return "#{path}: Puma has no threads auto" if @puma && setting.auto?
         return like if !@puma && said(OVERRIDES).any?
 
-        [*words(setting).keys, *invalid(setting)].lazy.filter_map { |word| strange(word, setting) }.first
+        [*words(setting).keys, *invalid(setting)].lazy
+                                                 .filter_map { |word| strange(word, setting) || hidden(word) }.first
       end
 
       # The file's text, changed to +setting+. Raises Failure.
@@ -182,6 +184,14 @@ module Cuttle
           "#{code ? "write #{code.inspect} there" : "remove it"} by hand"
       end
 
+      # Why a change of the setting +word+ may have no effect, or nil.
+      def hidden(word)
+        place, load = place(word), said(LOADS).last
+        return if place.nil? || load.nil? || load.line < place.line
+
+        "#{path}:#{load.line + 1}: load takes precedence over #{word} above it: move #{word} below it"
+      end
+
       # The last call of a setting counts.
       def place(word)
         plain(word).last
@@ -249,7 +259,8 @@ module Cuttle
 
       # Adds the code after the last of these settings, or at the end of a file without them.
       def add(lines, code)
-        last = %w[engine workers ractors threads].filter_map { |word| place(word)&.line }.max || (lines.length - 1)
+        places = [*%w[engine workers ractors threads].map { |word| place(word) }, said(LOADS).last].compact
+        last = places.map(&:line).max || (lines.length - 1)
         lines[last] += "\n" unless lines.empty? || lines[last].empty? || lines[last].end_with?("\n")
         lines.insert(last + 1, *code.map { |each| "#{each}\n" })
       end
