@@ -99,6 +99,17 @@ class TestLabMachine < Minitest::Test
     refute_includes Warnings::Listeners.ruby_servers(own: 0).keys, pid
   end
 
+  # Any process on the machine may have them.
+  def test_a_command_line_may_have_any_octets
+    reader, writer = IO.pipe
+    pid = Process.spawn(RbConfig.ruby, "-e", "$stderr.puts 'ready'; sleep", "\xFF".b, err: writer)
+    assert_equal "ready\n", reader.gets
+    assert_includes Warnings::Listeners.ruby(pid), " sleep \uFFFD"
+  ensure
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
+  end
+
   def test_the_lock_is_held_by_one
     Dir.mktmpdir do |directory|
       path = "#{directory}/lock"

@@ -141,10 +141,10 @@ module Cuttle
             {}
           end
 
-          # The command line of a Ruby process, or nil for another program.
+          # The command line of a Ruby process, or nil for another program. Arguments and paths may have any octets.
           def ruby(pid)
-            words = File.read("/proc/#{pid}/cmdline").split("\0")
-            return unless File.basename(File.readlink("/proc/#{pid}/exe")).match?(/\A(ruby|truffleruby|java)/)
+            words = File.read("/proc/#{pid}/cmdline").scrub.split("\0")
+            return unless File.basename(File.readlink("/proc/#{pid}/exe")).scrub.match?(/\A(ruby|truffleruby|java)/)
 
             words.join(" ").split.join(" ")[0, 60]
           rescue SystemCallError

@@ -53,7 +53,7 @@ module Cuttle
 
         # A client's end of a Unix socket has no path. ss (iproute2) finds the other end, which has one.
         def unix
-          lines = IO.popen(%w[ss -xH], err: File::NULL, &:readlines).map(&:split)
+          lines = IO.popen(%w[ss -xH], err: File::NULL, &:readlines).map { |line| line.scrub.split }
           servers = lines.select { |fields| SOCKET.match?(fields[LOCAL_PATH].to_s) }
           servers.map { |fields| fields[PEER_INODE] } & own
         rescue SystemCallError
