@@ -11,6 +11,7 @@
 
 #define PIECES 64
 #define PAUSES 4 /* ticks whose octets a slow reader may read at once */
+#define TURN 16  /* reads of a connection before the others have their turn */
 
 /* --- flights --- */
 
@@ -322,6 +323,18 @@ static size_t slow_room(struct worker *worker, struct connection *connection)
 	return connection->budget < READ_SIZE ? connection->budget : READ_SIZE;
 }
 
+/* Returns how many octets to read next. 0: the connection continues after a pause. Without a limit, a response that
+ * arrives faster than it is read would hold up all other connections, and the end of the run. */
+static size_t room_to_read(struct worker *worker, struct connection *connection, size_t reads)
+{
+	if (worker->plan->slow_octets)
+		return slow_room(worker, connection);
+	if (reads < TURN || connection->count == 0)
+		return READ_SIZE;
+	delay(&worker->pausing, connection, worker->now);
+	return 0;
+}
+
 static void spend(struct connection *connection, size_t octets)
 {
 	connection->budget -= octets < connection->budget ? octets : connection->budget;
@@ -339,15 +352,16 @@ static void earn(const struct worker *worker, struct connection *connection)
 /*
  * Reads what is available. After a short read nothing is left, so further octets cause a new event. There are two
  * exceptions: the connection's end may come with the last octets (+to_end+), and TLS may hold octets that the socket no
- * longer has. A slow reader reads until its budget is spent.
+ * longer has. It also returns at the end of a turn, or when the budget of a slow reader is spent.
  */
 static void receive(struct worker *worker, struct connection *connection, bool to_end)
 {
-	size_t room = READ_SIZE;
+	size_t room, reads = 0;
 	ssize_t got;
 
 	do {
-		if (worker->plan->slow_octets && !(room = slow_room(worker, connection)))
+		room = room_to_read(worker, connection, reads++);
+		if (room == 0)
 			return;
 		got = transport_read(connection, worker->buffer, room);
 		if (got < 0 && errno == EINTR)
@@ -365,8 +379,7 @@ static void receive(struct worker *worker, struct connection *connection, bool t
 			refuse_stray(worker, connection);
 			return;
 		}
-		if (worker->plan->slow_octets)
-			spend(connection, (size_t)got);
+		spend(connection, (size_t)got);
 		if (!take(worker, connection, worker->buffer, (size_t)got))
 			return;
 	} while (got < 0 || (size_t)got == room || to_end || connection->tls || connection->broken);

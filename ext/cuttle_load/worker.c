@@ -33,22 +33,6 @@ static bool is_due(const struct delay_queue *queue, int64_t now)
 	return queue->first && queue->first->due <= now;
 }
 
-/* Resumes what is due. Each system call takes time, so the next connection's request has a later time. */
-static void resume_due(struct worker *worker, struct delay_queue *queue)
-{
-	int64_t begun = worker->now;
-
-	while (is_due(queue, begun)) {
-		struct connection *connection = queue->first;
-
-		queue->first = connection->next;
-		connection->queued = false;
-		connection_resume(worker, connection);
-		if (is_due(queue, begun))
-			worker->now = clock_now();
-	}
-}
-
 /* --- requests left --- */
 
 bool worker_claim(struct worker *worker)
@@ -263,6 +247,24 @@ static void handle(struct worker *worker, struct epoll_event *events, int count)
 		if (!events[at].data.ptr)
 			continue; /* a wake-up or the timer */
 		connection_event(worker, events[at].data.ptr, events[at].events);
+		if (worker->next <= worker->now)
+			dispatch(worker);
+	}
+}
+
+/* Resumes what is due. That takes time, so the next connection's request has a later time, and arrivals may be due. */
+static void resume_due(struct worker *worker, struct delay_queue *queue)
+{
+	int64_t begun = worker->now;
+
+	while (is_due(queue, begun)) {
+		struct connection *connection = queue->first;
+
+		queue->first = connection->next;
+		connection->queued = false;
+		connection_resume(worker, connection);
+		if (is_due(queue, begun))
+			worker->now = clock_now();
 		if (worker->next <= worker->now)
 			dispatch(worker);
 	}

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "io/nonblock"
 require "json"
 require "tempfile"
 require "tmpdir"
@@ -452,6 +453,43 @@ class TestLoadRun < Minitest::Test
     assert_match(/this machine's fault +\d+ \(Too many open files\)/, Load::Reports::Text.render(result))
   ensure
     Process.setrlimit(:NOFILE, *files)
+  end
+
+  # Chunks of one octet take the generator longer than the server, so there is always more to read.
+  def test_a_response_that_does_not_end_times_out
+    chunks = "1\r\nx\r\n" * 1_000_000
+    flooding(chunks, 60) do |url|
+      result = Load.run(url, requests: 1, connections: 1, threads: 1, timeout: 0.1)
+
+      assert_equal [0, 1, 1], [result.responses, result.errors[:timeout], result.failures]
+      assert_operator result.octets, :<, 60 * chunks.bytesize
+    end
+  end
+
+  # Yields the URL of a server that answers with +text+ so many times, from a process that does nothing else.
+  def flooding(text, times)
+    Tempfile.create("text") do |file|
+      file.write(text)
+      file.close
+      listener = TCPServer.new("127.0.0.1", 0)
+      thread = Thread.new { loop { flood(listener.accept, [file.path] * times) } }
+      yield "http://127.0.0.1:#{listener.local_address.ip_port}/"
+    ensure
+      thread&.kill&.join
+      listener&.close
+    end
+  end
+
+  def flood(client, paths)
+    client.readpartial(1000)
+    client.nonblock = false
+    client.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    pid = Process.spawn("cat", *paths, out: client, err: File::NULL)
+  rescue EOFError
+    nil
+  ensure
+    client.close
+    Process.wait(pid) if pid
   end
 
   def serve_one(client)
