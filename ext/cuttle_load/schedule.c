@@ -4,6 +4,8 @@
 #include "random.h"
 #include <math.h>
 
+#define FAR 1e9 /* seconds, whose nanoseconds can be added to a time of the clock */
+
 static double exponential(struct schedule *schedule)
 {
 	return -log1p(-random_unit(random_next(&schedule->random)));
@@ -19,6 +21,12 @@ void schedule_start(struct schedule *schedule, const struct shape *shape, uint64
 	schedule->time = part;
 	schedule->time_step = parts;
 	schedule->begun_area = schedule->begun = 0;
+}
+
+/* Converts a time. NEVER if it is further away than a run can be long. */
+static int64_t nanoseconds(double seconds)
+{
+	return seconds < FAR ? (int64_t)(seconds * 1e9) : NEVER;
 }
 
 static double segment_area(const struct segment *segment)
@@ -48,7 +56,7 @@ static int64_t next_of_trace(struct schedule *schedule)
 		return NEVER;
 	time = shape->times[schedule->time];
 	schedule->time += schedule->time_step;
-	return (int64_t)(time * 1e9);
+	return nanoseconds(time);
 }
 
 int64_t schedule_next(struct schedule *schedule)
@@ -65,7 +73,7 @@ int64_t schedule_next(struct schedule *schedule)
 		if (schedule->area < end) {
 			time = schedule->begun + segment_time(segment, schedule->area - schedule->begun_area);
 			schedule->area += schedule->step * (shape->poisson ? exponential(schedule) : 1);
-			return (int64_t)(time * 1e9);
+			return nanoseconds(time);
 		}
 		schedule->begun_area = end;
 		schedule->begun += segment->length;

@@ -66,6 +66,15 @@ class TestLoadSchedules < Minitest::Test
     end
   end
 
+  # As of times of day; the next ones are beyond what the clock can hold.
+  def test_times_that_are_too_far_away
+    error = assert_raises(Cuttle::UsageError) { Schedules.build(trace: [1_764_533_400.5]) }
+
+    assert_includes error.message, "seconds after the beginning of the run, 0 to 1000000, not 1764533400.5"
+    assert_equal [0.0], arrivals(Schedules.build(rate: 1e-10), most: 5)
+    assert_equal 2, arrivals(Schedules::Trace.new([0.5, 1.0, 1e300]), most: 5).length
+  end
+
   def test_threads_together_send_what_one_would
     [{ rate: 1000 }, { ramp: [10, 500, 4] }, { steps: [[50, 700], 1] },
      { trace: (0..50).map { |index| index / 7.0 } }].each do |options|

@@ -17,6 +17,8 @@ module Cuttle
       autoload :Pieces, "cuttle/load/schedules/pieces"
       autoload :Trace, "cuttle/load/schedules/trace"
 
+      LONGEST = 1_000_000 # seconds, of a trace
+
       module_function
 
       # Builds a schedule from a user's options: one of rate, steps, ramp, trace; without any of them, the closed loop.
@@ -88,7 +90,9 @@ module Cuttle
       def trace(trace)
         times = trace.is_a?(Array) ? trace.map(&:to_f) : read_trace(trace)
         raise UsageError, "--trace: the file has no times" if times.empty?
-        raise UsageError, "--trace: times from 0 on" if times.min.negative?
+
+        wrong = times.find { |time| !time.between?(0, LONGEST) }
+        raise UsageError, "--trace: seconds after the beginning of the run, 0 to #{LONGEST}, not #{wrong}" if wrong
 
         Trace.new(times.sort)
       end
