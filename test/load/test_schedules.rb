@@ -75,6 +75,16 @@ class TestLoadSchedules < Minitest::Test
     assert_equal 2, arrivals(Schedules::Trace.new([0.5, 1.0, 1e300]), most: 5).length
   end
 
+  def test_a_trace_in_any_encoding
+    Tempfile.create("trace") do |file|
+      file.write("0.5 # sp\xE4t\n1\n\xFF\n")
+      file.close
+      error = assert_raises(Cuttle::UsageError) { Schedules.build(trace: file.path) }
+
+      assert_includes error.message, "#{file.path}:3: a time in seconds, not \"\\xFF\""
+    end
+  end
+
   def test_threads_together_send_what_one_would
     [{ rate: 1000 }, { ramp: [10, 500, 4] }, { steps: [[50, 700], 1] },
      { trace: (0..50).map { |index| index / 7.0 } }].each do |options|

@@ -98,7 +98,7 @@ module Cuttle
       end
 
       def read_trace(path)
-        File.foreach(path).with_index(1).filter_map do |line, number|
+        File.foreach(path, mode: "rb").with_index(1).filter_map do |line, number|
           text = line.sub(/#.*/, "").strip
           next if text.empty?
 
