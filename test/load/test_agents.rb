@@ -154,6 +154,19 @@ class TestLoadAgents < Minitest::Test
     end
   end
 
+  # As a scan of ports, or the check of a load balancer, does.
+  def test_a_caller_that_is_gone_at_once_does_not_hurt_an_agent
+    agent = Load::Agent.new("127.0.0.1:0", token: TOKEN)
+    TCPSocket.new("127.0.0.1", agent.port).tap { |caller| caller.setsockopt(Socket::Option.linger(true, 0)) }.close
+    thread = Thread.new { agent.run }
+    Load::TestServers.open do |server|
+      assert_equal 5, run_agents(["127.0.0.1:#{agent.port}"], server, requests: 5).responses
+    end
+  ensure
+    agent&.stop
+    thread&.join
+  end
+
   def test_an_error_names_the_agent_and_the_address_it_can_not_reach
     port = Load::TestServers.open(&:port)
     agents(1) do |addresses|

@@ -71,7 +71,7 @@ module Cuttle
         wire = Wire.new(socket, socket.remote_address.inspect_sockaddr)
         wire.authenticate(@token, "agent")
         log.call("#{wire.name}: #{load(wire)}")
-      rescue Wire::Lost => error
+      rescue Wire::Lost, SystemCallError => error # such as a caller that is gone before it is asked for its address
         log.call(error.message)
       ensure
         socket.close
