@@ -266,16 +266,29 @@ class TestLoadCommand < Minitest::Test
     assert_match(/^  ! interrupted after \d/, out)
   end
 
+  # Its reader gets one output, that of the run.
+  def test_an_output_that_is_a_pipe
+    Dir.mktmpdir do |directory|
+      pipe = File.join(directory, "pipe")
+      File.mkfifo(pipe)
+      said = Queue.new
+      reader = Thread.new { loop { said << File.read(pipe) } }
+      status, = with_server { |server| cuttle(server.url, "-n", "20", "-q", "--json", pipe) }
+
+      assert_equal [0, 20], [status, JSON.parse(said.pop)["responses"]]
+    ensure
+      reader&.kill&.join
+    end
+  end
+
   # The reader of a pipe comes late. Until then the command waits in the middle of its outputs.
   def test_an_interrupt_while_outputs_are_written
     Dir.mktmpdir do |directory|
       csv, json = %w[csv json].map { |name| File.join(directory, name) }
       File.mkfifo(json)
       said = nil
-      checked = Thread.new { File.read(json) }
       status, = with_server do |server|
         process(server.url, "-d", "1100ms", "--csv", csv, "--json", json, until_it_says: :err) do |pid, _|
-          checked.join
           eventually("the first output") { File.size?(csv) }
           Process.kill("INT", pid)
           said = JSON.parse(Timeout.timeout(20) { File.read(json) })

@@ -33,7 +33,7 @@ module Cuttle
         end
 
         def check(name, path)
-          return if path == "-"
+          return if path == "-" || File.pipe?(path) # the reader of a pipe would take the check for the whole output
 
           there = File.exist?(path)
           File.open(path, "a").close
