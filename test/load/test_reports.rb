@@ -152,6 +152,15 @@ class TestLoadReports < Minitest::Test
     assert_equal [:interrupted], marks([[1] * 1000], interrupted: true)
   end
 
+  # They were sent in a second and a half, and the run waited for the last response.
+  def test_no_more_requests_are_offered_than_there_are
+    seconds = [[1] * 1000, [1] * 500, []]
+    [{}, { interrupted: true }].each do |options|
+      assert_equal 1500, result(seconds, settings: OPEN.merge("requests" => 1500), **options).offered
+    end
+    assert_equal 3000, result(seconds, settings: OPEN).offered
+  end
+
   # --- percentiles ---
 
   def test_percentiles_of_too_few_samples_are_left_out

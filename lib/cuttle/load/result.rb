@@ -199,7 +199,7 @@ module Cuttle
         return arrivals + overdue if settings.dig("schedule", "name") == "trace"
         return settings["requests"] unless interrupted? || ended_by_time?
 
-        Schedules.load(settings["schedule"]).offered(elapsed).round
+        [Schedules.load(settings["schedule"]).offered(elapsed).round, settings["requests"]].compact.min
       end
 
       # Whether something other than the number of requests ended it.
