@@ -280,5 +280,7 @@ timeout: 3, seed: 9)
     %w[s 10x -1 1e9y].each { |text| assert_raises(Cuttle::UsageError, text) { Load::Units.seconds(text, "x") } }
     assert_equal ["999 ns", "1.00 us", "12.3 ms", "123 ms", "2.00 s", "3600 s"],
                  [999, 1000, 12_345_678, 123_456_789, 2e9, 3600e9].map { |time| Load::Units.time(time) }
+    assert_equal ["1.235 s", "90 s", "2 min 30.3 s", "3 min", "3 min"],
+                 [1.2346, 90, 150.3, 179.96, 180].map { |seconds| Load::Units.duration(seconds) }
   end
 end

@@ -34,7 +34,7 @@ module Cuttle
       def duration(seconds)
         return "#{format("%g", seconds.round(3))} s" if seconds < 120
 
-        minutes, rest = seconds.divmod(60)
+        minutes, rest = seconds.round(1).divmod(60)
         rest.zero? ? "#{minutes.to_i} min" : "#{minutes.to_i} min #{format("%g", rest.round(1))} s"
       end
 
