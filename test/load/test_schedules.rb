@@ -152,6 +152,8 @@ class TestLoadSchedules < Minitest::Test
   def test_they_say_what_they_are
     assert_equal "closed loop", Schedules.build.to_s
     assert_equal "1,000/s", Schedules.build(rate: "1k").to_s
+    assert_equal "0.25/s", Schedules.build(rate: 0.25).to_s
+    assert_equal "0.5 to 2.5/s in 60 s", Schedules.build(ramp: "0.5..2.5:1m").to_s
     assert_equal "Poisson, 1,000/s", Schedules.build(rate: 1000, poisson: true).to_s
     assert_equal "100, 200, 200/s for 10 s each", Schedules.build(steps: "100,200,200:10s").to_s
     assert_equal "0 to 1,000/s in 60 s", Schedules.build(ramp: "0..1000:1m").to_s

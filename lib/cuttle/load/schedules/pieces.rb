@@ -59,12 +59,17 @@ module Cuttle
 
         def describe
           rates = pieces.flat_map { |_, from, to| [from, to] }.chunk_while { |one, other| one == other }
-          rates = rates.map { |same| Units.count(same.first) }
+          rates = rates.map { |same| number(same.first) }
           case name
           when "constant" then "#{rates.first}/s"
           when "ramp" then "#{rates.first} to #{rates.last}/s in #{Units.duration(pieces[0][0])}"
-          else "#{pieces.map { |_, from,| Units.count(from) }.join(", ")}/s for #{Units.duration(pieces[0][0])} each"
+          else "#{pieces.map { |_, from,| number(from) }.join(", ")}/s for #{Units.duration(pieces[0][0])} each"
           end
+        end
+
+        # A rate may be below 1.
+        def number(rate)
+          rate == rate.round ? Units.count(rate) : format("%g", rate)
         end
       end
     end
