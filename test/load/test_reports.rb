@@ -385,8 +385,9 @@ class TestLoadReports < Minitest::Test
   def test_a_page_without_much_to_show
     page = Reports::Html.render(result([[]]))
 
-    %w[over-time percentiles requests].each { |anchor| refute_includes page, %(id="#{anchor}") }
+    %w[over-time percentiles times requests].each { |anchor| refute_includes page, %(id="#{anchor}") }
     assert_includes page, "There were no errors."
+    assert_match(%r{^response( +n/a){11}$}, Reports::Text.render(result([[]])))
   end
 
   def test_metrics

@@ -123,8 +123,7 @@ module Cuttle
         def rows_of(result)
           ROWS.filter_map do |name, label|
             histogram = result.public_send(name)
-            next if histogram.count.zero? && name != :latency
-            next if histogram.max.zero? # no response came in pieces
+            next if histogram.max.zero? && name != :latency # no values, or no response came in pieces
             next if name == :service && !result.open? && result.settings["keep_alive"]
 
             [label, histogram]

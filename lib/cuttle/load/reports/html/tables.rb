@@ -14,11 +14,13 @@ module Cuttle
 
           module_function
 
+          # Nil if there are none.
           def times(result)
             columns = Text.rows_of(result).map { |name, histogram| [name.strip, *Text.figures(result, histogram)] }
             names = ["time", *Result::PERCENTILES.map { |percentile| "p#{percentile}" }, *Text::COLUMNS]
             header, *rows = [names, *columns].transpose
-            table("Times", header, rows.reject { |_, *cells| cells.uniq == ["n/a"] })
+            rows = rows.reject { |_, *cells| cells.uniq == ["n/a"] }
+            table("Times", header, rows) if rows.any?
           end
 
           # Nil if all requests have one name.
