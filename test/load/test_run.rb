@@ -437,6 +437,27 @@ class TestLoadRun < Minitest::Test
     end
   end
 
+  # As it may be while another load runs.
+  def test_a_backlog_that_is_full_at_the_start
+    Dir.mktmpdir do |directory|
+      address = Addrinfo.unix(File.join(directory, "s"))
+      listener = UNIXServer.new(address.unix_path).tap { |it| it.listen(1) }
+      waiting = fill(address)
+
+      assert_equal address.to_sockaddr, Load::Target.new("unix://#{address.unix_path}").address
+    ensure
+      [listener, *waiting].compact.each(&:close)
+    end
+  end
+
+  # Connects until the backlog is full.
+  def fill(address)
+    sockets = [Socket.new(:UNIX, :STREAM)]
+    sockets << Socket.new(:UNIX, :STREAM) while sockets.last.connect_nonblock(address)
+  rescue Errno::EAGAIN
+    sockets
+  end
+
   # Without descriptors from the first tick to the second.
   def test_errors_of_this_machine_are_not_the_servers
     files = Process.getrlimit(:NOFILE)

@@ -47,6 +47,8 @@ module Cuttle
         addresses.each do |address|
           address.connect(timeout: timeout, &:itself)
           return address.to_sockaddr
+        rescue Errno::EAGAIN # a Unix socket whose backlog is full
+          return address.to_sockaddr
         rescue SystemCallError => error
           refused = error
         end
