@@ -195,7 +195,8 @@ class TestLoadCommand < Minitest::Test
   def test_wrong_usage
     [[], ["http://a/", "http://b/"], ["ftp://a/"], ["http://a/", "--rate", "x"], ["http://a/", "-c", "ten"],
      ["http://a/", "--nonsense"], ["http://a/", "-d", "5y"],
-     ["http://a/", "--check", "/(/"], ["http://a/", "--check", ""], ["http://a/", "--follow", "-1"],
+     ["http://a/", "--check", "/(/"], ["http://a/", "--check", "\xFF"], ["http://a/", "-H", "X: \xFF"],
+     ["http://a/", "--check", ""], ["http://a/", "--follow", "-1"],
      ["http://a/", "--cookies", "--pipeline", "2"],
      ["http://a/", "--assert", "p99"], ["http://a/", "--json", "/no/such/dir/x"], ["http://a/", "--agents", "b:1"],
      ["--agent", "1", "http://a/"], ["http://a/", "-H", "x"],
@@ -243,6 +244,20 @@ class TestLoadCommand < Minitest::Test
     assert_match(/^  ! descheduled: a thread of the generator waited [1-9][\d.]+% of the time for a core/, out)
   ensure
     others&.each { |pid| Process.kill("KILL", pid) }&.each { |pid| Process.wait(pid) }
+  end
+
+  # In the locale C, which many containers have, Ruby takes arguments for octets, and files for ASCII.
+  def test_words_outside_ascii_in_any_locale
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "json")
+      arguments = ["-n", "5", "-q", "--check", "größe", "-H", "X: größe", "--json", path]
+      _, err, status = with_server { |server| Open3.capture3({ "LC_ALL" => "C" }, *COMMAND, server.url, *arguments) }
+
+      assert_equal [0, ""], [status.exitstatus, err]
+      assert_equal ["größe"], JSON.parse(File.read(path))["settings"]["mix"].first["check"]
+      _, err, status = Open3.capture3({ "LC_ALL" => "C" }, *COMMAND, "compare", path, path)
+      assert_equal [0, ""], [status.exitstatus, err]
+    end
   end
 
   # Runs the command as a process, yields its pid once it says that it runs, and returns its exit status and output.

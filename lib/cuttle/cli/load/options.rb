@@ -40,7 +40,7 @@ module Cuttle
         end
 
         def parse(arguments)
-          rest = CLI.parse(parser, arguments)
+          rest = CLI.parse(parser, arguments.map { |text| utf8(text) })
           @url = rest.shift
           raise UsageError, "one URL only, not #{rest.join(" ")}" if rest.any?
           raise UsageError, "a URL is missing" unless url || listen
@@ -48,6 +48,12 @@ module Cuttle
         end
 
         private
+
+        # In the locale C, Ruby takes arguments for octets.
+        def utf8(text)
+          text = text.dup.force_encoding(Encoding::UTF_8) if text.encoding == Encoding::BINARY
+          text.valid_encoding? ? text : raise(UsageError, "not #{text.encoding}: #{text.inspect}")
+        end
 
         def parser
           OptionParser.new do |parser|

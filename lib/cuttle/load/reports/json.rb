@@ -15,7 +15,7 @@ module Cuttle
 
         # Reads the Result from a file that --json wrote. Raises UsageError, which names the file.
         def read(path)
-          Result.load(JSON.parse(File.read(path)))
+          Result.load(JSON.parse(File.read(path, encoding: "UTF-8")))
         rescue SystemCallError => error
           raise UsageError, "#{path}: #{Load.reason(error)}"
         rescue JSON::ParserError
