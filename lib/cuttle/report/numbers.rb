@@ -84,7 +84,7 @@ module Cuttle
       end
 
       def short(value)
-        format("%.3g", value)
+        value.abs < 999.5 ? format("%.3g", value) : Units.count(value)
       end
 
       def decimals(value)
