@@ -209,6 +209,7 @@ class TestLoadRequests < Minitest::Test
                  Load::Target.new("https://h/p?q#f").then { |t| [t.host, t.port, t.path, t.authority, t.tls?] }
     assert_equal ["::1", "[::1]:8080"], Load::Target.new("http://[::1]:8080/").then { |t| [t.host, t.authority] }
     assert_equal ["h:81", "/"], Load::Target.new("h:81").then { |t| [t.authority, t.path] }
+    assert_equal ["h", "/x?to=http://y/"], Load::Target.new("h/x?to=http://y/").then { |t| [t.authority, t.path] }
     assert_equal ["localhost", "/uri?x"],
                  Load::Target.new("unix:///run/s.sock:/uri?x").then { |t| [t.authority, t.path] }
     assert_equal "/", Load::Target.new("unix:///run/s.sock").path

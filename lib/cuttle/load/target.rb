@@ -78,7 +78,7 @@ module Cuttle
       end
 
       def split_http
-        uri = URI.parse(url.include?("://") ? url : "http://#{url}")
+        uri = URI.parse(url.match?(%r{\A[^/?]*://}) ? url : "http://#{url}")
         raise UsageError, "URL: http, https or unix, not #{uri.scheme}" unless uri.is_a?(URI::HTTP)
         raise UsageError, "URL: no host in #{url.inspect}" if uri.hostname.to_s.empty?
         raise UsageError, "URL: it must not have a user; use -H 'Authorization: …'" if uri.userinfo
