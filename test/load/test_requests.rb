@@ -231,6 +231,19 @@ class TestLoadRequests < Minitest::Test
     assert_match(/connections: at most #{hard - 40},/, error.message)
   end
 
+  # The limit is of all files that are open, whatever they are for.
+  def test_a_plan_needs_descriptors_beside_those_in_use
+    limits = Process.getrlimit(:NOFILE)
+    files = Array.new(100) { File.open(File::NULL) }
+    Process.setrlimit(:NOFILE, 400, limits.last)
+    Load::Generator.new(Load::Plan.build("http://h", connections: 400, threads: 1))
+
+    assert_operator Process.getrlimit(:NOFILE).first, :>=, 500
+  ensure
+    files&.each(&:close)
+    Process.setrlimit(:NOFILE, *limits)
+  end
+
   def test_wrong_plans_are_refused
     [{ connections: 0 }, { connections: "many" }, { threads: 3, connections: 2 }, { duration: 0 }, { duration: -1 },
      { requests: 0 }, { timeout: 0 }, { timeout: 7200 },

@@ -9,18 +9,16 @@ module Cuttle
         THREAD_FILES = 4 # descriptors that a thread needs (wait.h, waited.h)
         NO_TLS = "this build has no TLS: OpenSSL's headers were missing when it was compiled"
 
-        # Raises the limit of open files for this process and its children to that many connections and threads. Each
-        # connection needs a descriptor. Raises UsageError.
+        # Raises the limit of open files for this process and its children to that many connections and threads, beside
+        # the files that are open already. Each connection needs a descriptor. Raises UsageError.
         def self.allow_files(connections, threads = 0)
           soft, hard = Process.getrlimit(:NOFILE)
           spare = SPARE_FILES + THREAD_FILES * threads
-          needed = connections + spare
-          return if needed <= soft
-
           most = hard - spare
-          raise UsageError, "connections: at most #{most}, as this process may open #{hard} files" if needed > hard
+          raise UsageError, "connections: at most #{most}, as this process may open #{hard} files" if connections > most
 
-          Process.setrlimit(:NOFILE, needed, hard)
+          wanted = [connections + spare + Dir.glob("/proc/self/fd/*").length, hard].min
+          Process.setrlimit(:NOFILE, wanted, hard) if wanted > soft
         end
 
         # Checks what the machine must have that makes the load. Raises UsageError.
