@@ -264,6 +264,7 @@ class TestLoadAgents < Minitest::Test
     assert_raises(Cuttle::UsageError) { Load::Agent.new("nowhere", token: TOKEN) }
     assert_raises(Cuttle::UsageError) { Load::Agents.new(plan, ["a:1"], token: "") }
     assert_raises(Cuttle::UsageError) { Load::Agents.new(plan, ["a"], token: TOKEN) }
+    assert_raises(Cuttle::UsageError) { Load::Agents.new(plan, [], token: TOKEN) }
     assert_raises(Cuttle::UsageError) { Load::Agents.new(plan, %w[a:1 b:1 c:1], token: TOKEN) }
   end
 

@@ -48,7 +48,7 @@ module Cuttle
       end
 
       def generator(plan, options)
-        return Cuttle::Load::Generator.new(plan) if options.agents.empty?
+        return Cuttle::Load::Generator.new(plan) unless options.agents
 
         Cuttle::Load::Agents.new(plan, options.agents, token: options.token)
       end

@@ -16,6 +16,7 @@ module Cuttle
       # Raises UsageError.
       def initialize(plan, addresses, token:)
         raise UsageError, "--agents needs a token: --token-file, or CUTTLE_LOAD_TOKEN" if token.to_s.empty?
+        raise UsageError, "--agents: give at least one HOST:PORT" if addresses.empty?
 
         plan.check_parts(addresses.length)
         @plan = plan

@@ -35,7 +35,6 @@ module Cuttle
           @plan = { headers: [], check: [] }
           @files = {}
           @assertions = []
-          @agents = []
           @token = ENV["CUTTLE_LOAD_TOKEN"]
         end
 
