@@ -78,6 +78,31 @@ class TestLoadAgents < Minitest::Test
     assert_equal 400, seen.sum(&:responses)
   end
 
+  # Those of hours would be more than a message may have.
+  def test_an_agent_sends_its_windows_once
+    agents(1) do |addresses|
+      messages = Load::TestServers.open { |server| messages_of(addresses.first, server, requests: 5) }
+
+      assert_equal 5, messages.filter_map { |message| message["window"] }.sum { |window| window["responses"] }
+      assert_equal 5, messages.last["result"]["responses"]
+      refute messages.last["result"].key?("windows")
+    end
+  end
+
+  # What an agent sends its caller during a run, up to the result.
+  def messages_of(address, server, **options)
+    wire = Load::Wire.new(TCPSocket.new(*address.split(":")), address)
+    wire.authenticate(TOKEN, "caller")
+    wire.put("plan" => Load::Plan.build(server.url, **options).split([wire.demand["threads"]]).first.to_wire)
+    wire.demand
+    wire.put("go" => true)
+    messages = [wire.demand]
+    messages << wire.demand until messages.last.key?("result")
+    messages
+  ensure
+    wire&.close
+  end
+
   def test_a_mix_travels
     agents(2) do |addresses|
       Load::TestServers.open do |server|

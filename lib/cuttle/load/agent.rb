@@ -14,7 +14,7 @@ module Cuttle
     #   go                          ->
     #                               <-  tick, window … once a second
     #   stop (early or never)       ->
-    #                               <-  result, or error, or both
+    #                               <-  result (its windows are those above), or error, or both
     class Agent
       ANSWER = 60 # seconds in which a caller must send go
 
@@ -85,16 +85,21 @@ module Cuttle
         return "did not start" unless wire.get(timeout: ANSWER)&.key?("go")
 
         result = measure(generator, wire)
-        wire.put("result" => result.to_h)
+        wire.put("result" => rest(result))
         Units.plural(result.responses, "response")
       rescue Wire::Lost
         raise
       rescue Generator::Incomplete => error
-        wire.put("error" => error.message, "result" => error.result.to_h)
+        wire.put("error" => error.message, "result" => rest(error.result))
         "failed: #{error.message}"
       rescue Error, KeyError, TypeError, NoMethodError => error
         wire.put("error" => error.is_a?(Error) ? error.message : "the plan is not valid")
         "refused: #{error.message}"
+      end
+
+      # What the caller doesn't have yet of a result. The windows of hours would be too long for a message.
+      def rest(result)
+        result.to_h.except("windows")
       end
 
       def measure(generator, wire)

@@ -16,7 +16,7 @@ module Cuttle
       # The peer has closed, is silent, or can't be trusted.
       class Lost < Failure; end
 
-      VERSION = 3
+      VERSION = 4
       LIMIT = 256 << 20 # octets in a message
       BLOCK = 64 # octets of SHA-256's block
 

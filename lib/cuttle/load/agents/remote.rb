@@ -16,6 +16,7 @@ module Cuttle
         def initialize(wire)
           @wire = wire
           @threads = wire.demand["threads"]
+          @all = []
           @windows = []
           @drained = []
           @live = [0, 0, 0, 0, 0]
@@ -66,13 +67,15 @@ module Cuttle
         private
 
         def take(message)
-          keep(Window.load(message["window"])) if message["window"]
+          keep(message["window"]) if message["window"]
           @live = message["tick"][1] if message["tick"]
-          @result = Result.load(message["result"]) if message["result"]
+          @result = Result.load(message["result"].merge("windows" => @all)) if message["result"]
           @error = "#{@wire.name}: #{message["error"]}" if message["error"]
         end
 
-        def keep(window)
+        def keep(hash)
+          @all << hash
+          window = Window.load(hash)
           (window.draining? ? drained : windows) << window.part
         end
       end
