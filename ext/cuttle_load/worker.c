@@ -397,7 +397,7 @@ void worker_free(struct worker *worker)
 	if (!worker)
 		return;
 	for (at = 0; worker->connections && at < worker->connection_count; at++)
-		if (worker->connections[at].descriptor >= 0)
+		if (worker->connections[at].state != CLOSED)
 			connection_close(worker, &worker->connections[at]);
 	waiter_close(&worker->waiter);
 	stats_free(worker->stats);

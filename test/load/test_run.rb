@@ -530,10 +530,30 @@ class TestLoadRun < Minitest::Test
   def test_a_container_that_refuses_precise_waits
     skip "knows the numbers of x86-64 only" unless RUBY_PLATFORM.match?(/\Ax86_64-linux/)
 
-    library = File.expand_path("../../lib", __dir__)
-    out, = Open3.capture2(RbConfig.ruby, "--disable=gems", "-I#{library}", "-rcuttle", "-e", REFUSED)
+    assert_equal "5", printed_by(REFUSED)
+  end
 
-    assert_equal "5", out
+  # A process without a descriptor left for the threads. Prints the error, and whether its input is still the same.
+  WITHOUT_FILES = <<~RUBY
+    Cuttle::Load::TestServers.open do |server|
+      generator = Cuttle::Load::Generator.new(Cuttle::Load::Plan.build(server.url, requests: 1)).prepare
+      input = $stdin.stat.ino
+      limits = Process.getrlimit(:NOFILE)
+      Process.setrlimit(:NOFILE, 3, limits.last)
+      generator.run
+    rescue Cuttle::Load::Failure => error
+      Process.setrlimit(:NOFILE, *limits)
+      print error.message, ", ", $stdin.stat.ino == input
+    end
+  RUBY
+
+  def test_a_load_that_can_not_start_closes_nothing_else
+    assert_equal "the load can't be started: Too many open files, true", printed_by(WITHOUT_FILES)
+  end
+
+  def printed_by(script)
+    library = File.expand_path("../../lib", __dir__)
+    Open3.capture2(RbConfig.ruby, "--disable=gems", "-I#{library}", "-rcuttle", "-e", script).first
   end
 
   def serve_one(client)
