@@ -120,8 +120,12 @@ bool connection_send_again(struct worker *worker, struct connection *connection)
 	return true;
 }
 
-/* Gives up a connection whose first flight has timed out. */
+/* Gives up a connection whose first flight has timed out. If its next request follows at once, the time without a
+ * response goes on. */
 void connection_expire(struct worker *worker, struct connection *connection)
 {
+	int64_t gap_begin = worker->stats->gap_begin;
+
 	connection_fail(worker, connection, FAILURE_TIMEOUT);
+	worker->stats->gap_begin = gap_begin;
 }

@@ -324,6 +324,13 @@ class TestLoadRun < Minitest::Test
     assert_match(/froze for \d/, result.marks.find { |mark| mark.name == :frozen }&.text)
   end
 
+  # Three requests of the only connection time out, one after the other.
+  def test_timeouts_do_not_divide_a_freeze
+    result = load(server: { freeze_at: 0.5, freeze: 1 }, connections: 1, duration: 2, timeout: 0.3)
+
+    assert_operator result.longest_gap.reverse.reduce(:-), :>=, 0.9
+  end
+
   def test_windows_add_up
     seen = []
     result = Servers.open do |server|
