@@ -278,6 +278,14 @@ class TestLoadRequests < Minitest::Test
     assert_equal [[2, 0, 6], [3, 2, 6], [1, 5, 6]], parts.map { |part| [part.threads, part.part, part.parts] }
   end
 
+  # Together they send the first 102 arrivals of the schedule.
+  def test_parts_of_a_schedule_have_their_requests_of_it
+    plan = Load::Plan.build("http://127.0.0.1/", rate: 10, requests: 102)
+
+    assert_equal [77, 25], plan.split([3, 1]).map(&:limit)
+    assert_raises(Cuttle::UsageError) { Load::Plan.build("http://127.0.0.1/", rate: 10, requests: 3).split([3, 1]) }
+  end
+
   def test_plans_survive_a_journey
     plan = Load::Plan.build("http://127.0.0.1/x", rate: 10, poisson: true, body: "\xFF", headers: [%w[A b]],
 timeout: 3, seed: 9)

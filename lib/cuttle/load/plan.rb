@@ -132,8 +132,10 @@ module Cuttle
         end
         numbers = threads_of(owns, threads)
         owns.zip(numbers).map.with_index do |(own, number), index|
+          part = numbers.take(index).sum
+          own[:requests] = arrivals_of(part...part + number, numbers.sum) if limit && open?
           Plan.new(target, options.merge(own, threads: number), requests: requests, schedule: schedule,
-                                                                part: numbers.take(index).sum, parts: numbers.sum)
+                                                                part: part, parts: numbers.sum)
         end
       end
 
@@ -146,6 +148,13 @@ module Cuttle
 
       def share(whole, count, index)
         whole / count + (index < whole % count ? 1 : 0)
+      end
+
+      # The number of arrivals, of a limited number, that a schedule deals out to these of +parts+ threads.
+      def arrivals_of(threads, parts)
+        raise UsageError, "requests: give at least one for each of the #{parts} threads of the agents" if limit < parts
+
+        threads.sum { |thread| share(limit, parts, thread) }
       end
 
       # The number of threads of each part.
