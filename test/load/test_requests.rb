@@ -109,6 +109,17 @@ class TestLoadRequests < Minitest::Test
     end
   end
 
+  def test_a_har_of_a_proxy
+    text = har({ "method" => "CONNECT", "url" => "http://a.test:443" },
+               { "method" => "GET", "url" => "https://a.test/x" })
+    in_file(text) do |path|
+      left_out = nil
+      plan = Load::Plan.build("https://a.test/", har: path) { |*which| left_out = which }
+
+      assert_equal [["/x"], [1, "not to http or https"]], [plan.requests.map(&:path), left_out]
+    end
+  end
+
   # The paths of a HAR file that are for +target+, and the numbers of requests that are left out, with the reason.
   def chosen(target, *urls)
     left_out = []

@@ -28,7 +28,7 @@ module Cuttle
         entries = JSON.parse(text(path)).dig("log", "entries")
         raise UsageError, "--har: #{path}: no log.entries in it" unless entries.is_a?(Array)
 
-        pairs = entries.map { |entry| [entry["request"], address(entry["request"]["url"].to_s.b)] }
+        pairs = entries.map { |entry| [entry["request"], address(entry["request"])] }
         pairs = choose(pairs, target, left_out)
         raise UsageError, "--har: #{path}: no request to #{target.host} in it" if pairs.empty?
 
@@ -59,9 +59,11 @@ module Cuttle
         File.read(path, encoding: "BOM|UTF-8")
       end
 
-      # The Address of an http URL, or nil.
-      def address(url)
-        match = URL.match(url) or return
+      # The Address of a request, or nil if it is not for an http URL. Proxies also keep CONNECT, for tunnels of https.
+      def address(request)
+        match = URL.match(request["url"].to_s.b) or return
+        return if request["method"] == "CONNECT"
+
         port = match[:port].to_s.empty? ? PORTS.fetch(match[:scheme].downcase) : match[:port].to_i
         Address.new(match[:host], port, "#{match[:path] || "/"}#{match[:query]}")
       end
