@@ -51,6 +51,11 @@ class TestLoadRequests < Minitest::Test
     end
   end
 
+  # As some editors write it.
+  def test_a_mix_with_a_byte_order_mark
+    in_file("\xEF\xBB\xBF{\"path\": \"/a\"}\n") { |path| assert_equal ["/a"], Load::Mix.read(path).map(&:path) }
+  end
+
   def test_bodies_from_files
     in_file("\x00\xFFbody", "body") do |body|
       File.write("#{File.dirname(body)}/mix", %({"method": "PUT", "body_file": "body"}\n))

@@ -18,7 +18,7 @@ module Cuttle
 
       # The Requests in the file at +path+. Raises UsageError with the file and the line.
       def read(path)
-        requests = File.foreach(path, encoding: "UTF-8").with_index(1).filter_map do |line, number|
+        requests = File.foreach(path, encoding: "BOM|UTF-8").with_index(1).filter_map do |line, number|
           next if line.b.match?(/\A\s*(#|\z)/)
 
           parse(line, path, number)
