@@ -144,6 +144,7 @@ module Cuttle
         verified_so_far
       rescue Lab::Failure => error
         warn_of("#{setting.name} was not measured: #{error.message}")
+        nil
       end
 
       def verified_so_far
