@@ -94,7 +94,8 @@ static uint32_t readiness(uint32_t events)
 	       ((events & (EPOLLHUP | EPOLLERR)) ? CUTTLE_GONE : 0);
 }
 
-/* Waits as long as is asked for, or to the next millisecond if the C library or the kernel is too old. */
+/* Waits as long as is asked for, or to the next millisecond if the C library or the kernel is too old. An old container
+ * runtime refuses the call. */
 static int wait_for(const struct cuttle_backend *backend, struct epoll_event *found, int room, int64_t timeout)
 {
 	int64_t milliseconds = timeout < 0 ? -1
@@ -106,7 +107,7 @@ static int wait_for(const struct cuttle_backend *backend, struct epoll_event *fo
 					     .tv_nsec = timeout % (int64_t)CUTTLE_SECOND};
 		int count = epoll_pwait2(backend->epoll, found, room, &precisely, NULL);
 
-		if (count >= 0 || errno != ENOSYS)
+		if (count >= 0 || (errno != ENOSYS && errno != EPERM))
 			return count;
 	}
 #endif

@@ -7,6 +7,7 @@ require "stringio"
 # Threads that ask one poller for work.
 class TestPoller < Minitest::Test
   include Eventually
+  include OldContainer
 
   ASK = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -34,6 +35,17 @@ class TestPoller < Minitest::Test
     connect.write(ASK)
     eventually("the request found") { !found.empty? }
     assert found.pop
+  end
+
+  # It computed for all of the time, because it took the refusal for a wait that had ended.
+  def test_a_container_that_refuses_precise_waits
+    assert_equal "false, true", old_container(<<~RUBY)
+      require "socket"
+      poller = Cuttle::Poller.new([TCPServer.new("127.0.0.1", 0)], env: {})
+      before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+      found = poller.next(1)
+      print found, ", ", Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before < 0.1
+    RUBY
   end
 
   # The io thread waits by then, and knows no deadline.
