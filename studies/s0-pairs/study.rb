@@ -5,7 +5,7 @@ source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (201
 question "Does one process of threads serve more than four forked ones if requests wait for five sixths of their time,
           and less if they wait for half of it? Do four processes of threads serve more than both?"
 design "The pairs of s0-sweeps that its claims compare, with requests twice as long: 50 ms of computing and 250 ms of
-        waiting, or 50 and 50. At its scale the load takes 5% of the core that it shares with the servers; here it
+        waiting, or 50 and 50. At that scale the load takes 5% of the core that it shares with the servers; here it
         takes half of that. One connection shows what a request takes alone."
 flaw "The app computes by the wall clock: see s0-ab."
 
@@ -19,17 +19,19 @@ servers = {
 }
 waits = { "50/250" => 250, "50/50" => 50 }
 
-waits.each do |app, iowait_ms|
-  { "1x16" => [1, 10], "4x16" => [10, 20], "4x1" => [10] }.each do |processes, users|
-    users.each do |connections|
-      trial "s0.pairs", app: app, processes: processes, connections: connections do
-        serve(**servers.fetch(processes))
-        ask work(cpu_ms: 50, iowait_ms: iowait_ms, response_chars: 20_091, spin: "wall"),
-            connections: connections, requests: 100 + (110 * connections)
-      end
+ask_both = lambda do |processes, connections, apps = waits.keys|
+  apps.each do |app|
+    trial "s0.pairs", app: app, processes: processes, connections: connections do
+      serve(**servers.fetch(processes))
+      ask work(cpu_ms: 50, iowait_ms: waits.fetch(app), response_chars: 20_091, spin: "wall"),
+          connections: connections, requests: 100 + (110 * connections)
     end
   end
 end
+
+ask_both["1x16", 1]
+servers.each_key { |processes| ask_both[processes, 10] }
+ask_both["4x16", 20, ["50/250"]]
 
 of = lambda do |app, processes, connections = 10|
   rate("s0.pairs", app: app, processes: processes, connections: connections)

@@ -37,6 +37,15 @@ class TestStudyArchive < Minitest::Test
     assert(lines("s0-sweeps").drop(1).none? { |line| line.key?("windows") || line.key?("proof") || line.key?("marks") })
   end
 
+  def test_what_is_not_declared_any_more_is_not_kept
+    full = lab("q1-threads").write("#{@directory}/full")
+    path = "#{@root}/q1-threads/study.rb"
+    File.write(path, File.read(path).sub("[1, 10, 20, 40]", "[1, 10, 40]"))
+    results = Studies::Archive.findings(File.dirname(Studies::Archive.take(full, @root)), @root).results
+    loads = results.runs.map { |run| results.load(run.load).connections }
+    assert_equal [1, 8, 10, 40], loads.uniq.sort
+  end
+
   def test_nothing_of_this_machine_is_kept
     here = File.dirname(Studies::ROOT)
     failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0,

@@ -3,7 +3,8 @@
 require "open3"
 require "rbconfig"
 
-# Processes as in a container whose runtime is older than epoll_pwait2: it answers calls that it doesn't know with EPERM.
+# Processes as in a container whose runtime is older than epoll_pwait2, and answers calls that it does not know with
+# EPERM.
 module OldContainer
   # Asks the kernel to refuse that call (number 441) from now on, with prctl (157).
   REFUSE = <<~RUBY

@@ -115,6 +115,11 @@ module Cuttle
         results.missing.find { |each| each.configuration == id }&.then { |each| "#{condition.name}: #{each.reason}" }
       end
 
+      # The ids, of a configuration and a load, of each condition that was to be measured.
+      def pairs
+        (study.conditions | study.control).map { |condition| ids_of(condition) }
+      end
+
       # Whether the plan has that condition. Part of a study has only some of them.
       def planned?(condition)
         configuration, load = ids_of(condition)

@@ -46,8 +46,8 @@ module ArchivedConditions
 
     # The kinds of conditions, by what can be expected of a forecast:
     #   :known   all inputs of the model are known
-    #   :wall    more processes than cores compute by the wall clock. The CPU time that this takes depends on how they
-    #            share the cores
+    #   :wall    more processes than cores compute by the wall clock. The CPU time that this takes is an input as it was
+    #            measured, because it depends on how they share the cores
     #   :many    so many connections that the server's cost counts, which falls to half of that of a single request
     #   :step    even requests that only wait, some of them first for a thread: they stay in step, and the median lies
     #            between those that waited for a thread and those that did not
@@ -251,10 +251,17 @@ module ArchivedConditions
   def profile(condition, calibration)
     work, factors = condition.work, factors(condition.work.cv)
     entry = { name: "work", waits: work.iowait_ms.positive? ? work.slices : nil, correlation: 1.0,
-              cpu: factors.map { |factor| work.cpu_ms / 1000 * factor },
+              cpu: factors.map { |factor| computing(condition, calibration) * factor },
               wait: factors.map { |factor| (work.iowait_ms / 1000 * factor) + calibration.wait } }
     overheads = { condition.setting.engine => calibration.cpu_of(condition) }
     Cuttle::Tuner::Profile.new(entries: [entry], overheads: overheads)
+  end
+
+  # Seconds that the app computes; by the wall clock, as many as were measured.
+  def computing(condition, calibration)
+    return condition.work.cpu_ms / 1000 unless condition.kind == :wall
+
+    [condition.measured[:cpu] - calibration.cpu_of(condition), 0.0].max
   end
 
   # 200 quantiles of the app's factor.

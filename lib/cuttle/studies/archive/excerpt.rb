@@ -3,10 +3,10 @@
 module Cuttle
   module Studies
     module Archive
-      # The lines of a results file that findings need: without windows, proofs and marks, with "steady" only for runs
-      # that weren't, only the names of warnings, numbers with five digits, no paths of this machine. A histogram stays
-      # only if a reported percentile has too few responses in its run. Then only the part that can contain that
-      # percentile stays.
+      # The lines of a results file that findings need: only runs of declared conditions, without windows, proofs and
+      # marks, with "steady" only for runs that weren't, only the names of warnings, numbers with five digits, no paths
+      # of this machine. A histogram stays only if a reported percentile has too few responses in its run. Then only the
+      # part that can contain that percentile stays.
       class Excerpt
         DROPPED = %w[order at boot proof octets elapsed speed repeated marks windows histogram].freeze
         HEADER = %w[fairness cut].freeze # also dropped
@@ -23,10 +23,15 @@ module Cuttle
         # An Array of Hashes.
         def lines
           told = [header, *of("missing", @results.missing), *of("failure", @results.failures), *warnings]
-          [*told, *@results.runs.map { |run| rounded(run(run)) }, ending].map { |line| plain(line) }
+          [*told, *runs.map { |run| rounded(run(run)) }, ending].map { |line| plain(line) }
         end
 
         private
+
+        def runs
+          declared = @findings.pairs
+          @results.runs.select { |run| declared.include?([run.configuration, run.load]) }
+        end
 
         def header
           app = @results.app&.slice("name")
