@@ -16,6 +16,18 @@ class TestEdit < Minitest::Test
     Tuner::Edit.new(path)
   end
 
+  # Without it, the answer would break the limit of database connections for which it was measured.
+  def test_fibers_have_their_limit
+    path = File.join(@directory, "cuttle.rb")
+    ["engine :hybrid\n", "engine :hybrid\nmax_fibers 500\n"].each do |text|
+      File.write(path, text)
+      limited, free = [10, nil].map { |number| Tuner::Edit.new(path, max_fibers: number) }
+      assert_includes limited.text(setting("fibers")), "max_fibers 10\n"
+      refute_includes limited.text(setting("hybrid", 0, 3)), "max_fibers 10"
+      refute_includes free.text(setting("fibers")), "max_fibers 10"
+    end
+  end
+
   def test_only_the_words_change
     text = <<~RUBY
       # Ours.

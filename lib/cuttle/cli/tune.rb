@@ -36,7 +36,11 @@ module Cuttle
 
       # The Advice of a new tune, or of one that is resumed, as +options+ (Options) say. Yields the Tuner::Session.
       def self.advice(options, err:)
-        folder = options.resume ? Tuner::Folder.new(options.resume) : Tuner::Folder.create(options.to_tuner)
+        folder = if options.resume
+                   Tuner::Folder.new(options.resume).tap(&:refuse_changes)
+                 else
+                   Tuner::Folder.create(options.to_tuner)
+                 end
         session = Tuner::Session.new(folder, out: err, budget: options.budget)
         advice = session.run
         yield session if block_given?

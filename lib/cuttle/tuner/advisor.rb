@@ -196,7 +196,7 @@ module Cuttle
       # The change to the configuration file, or the reason why it can't be made.
       def edit(setting)
         path = @options.configuration or return
-        edit = Edit.new(path, cores: @cores)
+        edit = Edit.new(path, cores: @cores, max_fibers: max_fibers(setting))
         refusal = edit.refusal(setting)
         told = refusal ? {} : { "diff" => edit.diff(setting), "remark" => edit.remark(setting) }
         { "path" => path, "refusal" => refusal, **told }

@@ -7,7 +7,8 @@ require "ripper"
 module Cuttle
   module Tuner
     # Changes the settings engine, workers (for the engine ractors: ractors) and threads in a configuration file,
-    # Cuttle's or Puma's. It changes nothing else, except max_threads, which it adds and removes with `threads :auto`.
+    # Cuttle's or Puma's. It changes nothing else, except max_threads, which it adds and removes with `threads :auto`,
+    # and max_fibers, which it adds for the engine fibers.
     # It changes only plain settings: at the top level, on one line, with literal arguments. It leaves computed or
     # conditional settings to the file's author, and #refusal names their line.
     class Edit
@@ -37,10 +38,12 @@ module Cuttle
         File.basename(path).include?("puma") || File.basename(File.dirname(path)) == "puma"
       end
 
-      # path: the file's path; the file need not exist. cores: that settings are for.
-      def initialize(path, cores: Lab::Machine::Cores.usable.length)
+      # path: the file's path; the file need not exist. cores: that settings are for. max_fibers: that the engine fibers
+      # needs to keep a limit, or nil.
+      def initialize(path, cores: Lab::Machine::Cores.usable.length, max_fibers: nil)
         @path = path
         @cores = cores
+        @max_fibers = max_fibers
         @there = File.file?(path)
         @text = @there ? File.read(path, encoding: "UTF-8") : NEW # as Ruby reads it, whatever the locale
         @puma = Edit.pumas?(path)
@@ -131,7 +134,8 @@ module Cuttle
         { "engine" => ("engine #{setting.engine.inspect}" if !@puma && engine?(setting)),
           **units(setting),
           "threads" => (threads(setting) if setting.threads),
-          "max_threads" => ("max_threads #{setting.max_threads}" if setting.max_threads) }.compact
+          "max_threads" => ("max_threads #{setting.max_threads}" if setting.max_threads),
+          "max_fibers" => ("max_fibers #{@max_fibers}" if @max_fibers && setting.traits.fibers?) }.compact
       end
 
       def units(setting)

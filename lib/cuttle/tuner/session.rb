@@ -40,7 +40,6 @@ module Cuttle
 
       # Returns the Advice, which is then in the folder. Raises Failure, Lab::Failure, UsageError and Interrupt.
       def run
-        folder.refuse_changes
         @out.puts "#{folder.path}: #{@options.app}, seed #{@options.seed}"
         profile = profile()
         settle_cores(profile)

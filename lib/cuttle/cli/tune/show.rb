@@ -48,7 +48,7 @@ module Cuttle
           raise Error, "--write: no setting keeps the limits" if advice.kind == :none
 
           path = Present.writable(advice.edit&.fetch("path"))
-          edit = Tuner::Edit.new(path, cores: advice.cores)
+          edit = Tuner::Edit.new(path, cores: advice.cores, max_fibers: advice.max_fibers)
           diff = edit.diff(advice.choice.setting)
           remark = edit.remark(advice.choice.setting)
           edit.write(advice.choice.setting)

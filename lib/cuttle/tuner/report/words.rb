@@ -84,13 +84,16 @@ module Cuttle
 
         # "p99 195 ms (180 to 215 ms), limit 200 ms": an interval that contains the limit.
         def undecided(outcome, name, limits)
-          told = if name == :rate then "#{estimate(outcome.capacity, :rate)}/s"
-                 elsif outcome[name].nil? then qualified(outcome, time(outcome.judged[name]))
-                 else
-                   endless = "without end" if outcome.at(:worst).judged[name].infinite?
-                   [estimate(outcome[name], :seconds), endless].compact.uniq.join(" or ")
-                 end
+          told = name == :rate ? "#{estimate(outcome.capacity, :rate)}/s" : open_ended(outcome, name)
           "#{FIGURES[name]} #{told}, limit #{figure(name, limits[name])}"
+        end
+
+        # A response time that may be without end.
+        def open_ended(outcome, name)
+          return qualified(outcome, time(outcome.judged[name])) unless outcome[name]
+
+          endless = "without end" if outcome.at(:worst).judged[name].infinite?
+          [estimate(outcome[name], :seconds), endless].compact.uniq.join(" or ")
         end
 
         # A p99 without enough responses: "of at least 310 ms", "310 ms (predicted)".
