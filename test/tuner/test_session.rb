@@ -69,7 +69,7 @@ class TestTuneMeasured < Minitest::Test
     app = Tuner::Profile.read(@profile).with(entries: [{ name: "GET /", cpu: 0.01, wait: 0.2 }])
     found = Tuner::Search.new(Tuner::Model.new(app), app, limits: Tuner::Limits.new, engines: %w[hybrid], cores: 1,
                                                           present: auto).run
-    present, number, raised = session(Tuner::Folder.create(options(present: auto))).send(:settings, found, 2)
+    present, number, raised = found.contenders(2, present: auto)
     assert_equal [auto, Tuner::Setting.new(threads: "auto", max_threads: number.threads)], [present, raised]
     assert_operator number.threads, :>, 16
   end
@@ -141,7 +141,7 @@ class TestTuneMeasured < Minitest::Test
     end
     folder = Tuner::Folder.create(options(budget: 60))
     Cuttle::Lab.stub(:run, stopped) { assert_raises(Tuner::Failure) { session(folder).run } }
-    assert_operator budget, :<=, 60 - Tuner::Session::SPARE
+    assert_operator budget, :<=, 60 - Tuner::Session::Budget::SPARE
     assert_operator budget, :>, 0
   end
 
@@ -161,10 +161,15 @@ class TestTuneMeasured < Minitest::Test
     assert_equal advice.to_h.except("taken_at"), again.to_h.except("taken_at")
   end
 
+  # The first verification takes nearly the whole budget.
   def test_a_prediction_is_the_answer_if_there_is_no_time_to_measure_it
     plans = []
-    late = session(Tuner::Folder.create(options))
-    advice = late.stub(:left, 1.0) { Cuttle::Lab.stub(:run, made_lab(plans, others: 100.0)) { late.run } }
+    now = 1000.0
+    lab = made_lab(plans, others: 100.0)
+    slow = ->(*given, **named) { lab.call(*given, **named).tap { now += 590 } }
+    advice = Cuttle.stub(:now, -> { now }) do
+      Cuttle::Lab.stub(:run, slow) { session(Tuner::Folder.create(options)).run }
+    end
     assert_equal [1, false], [plans.length, advice.choice.measured]
   end
 
@@ -172,7 +177,7 @@ class TestTuneMeasured < Minitest::Test
   def test_further_measurements_come_to_an_end
     plans = []
     Cuttle::Lab.stub(:run, made_lab(plans, others: 55.0)) { session(Tuner::Folder.create(options)).run }
-    assert_equal 1 + Tuner::Session::FURTHER, plans.length
+    assert_equal 1 + Tuner::Session::Verifications::FURTHER, plans.length
   end
 
   # A lab without servers: it adds its plan to +plans+. The settings of the first plan serve 55 requests a second.
@@ -202,12 +207,14 @@ class TestTuneMeasured < Minitest::Test
   end
 
   def test_waiting_for_another_lab_takes_no_time_of_the_budget
-    tune = session(Tuner::Folder.create(options(budget: 60)))
     lock = Cuttle::Lab::Runner::Lock
-    left, now, waited = tune.send(:left), Cuttle.now, lock.waited
-    Cuttle.stub(:now, now + 40) do
-      assert_in_delta left - 40, tune.send(:left), 5
-      lock.stub(:waited, waited + 40) { assert_in_delta left, tune.send(:left), 5 }
+    waited = lock.waited
+    now = 1000.0
+    Cuttle.stub(:now, -> { now }) do
+      budget = Tuner::Session::Budget.new(60, profile: nil)
+      now += 40
+      assert_in_delta 20 - Tuner::Session::Budget::SPARE, budget.left
+      lock.stub(:waited, waited + 40) { assert_in_delta 60 - Tuner::Session::Budget::SPARE, budget.left }
     end
   end
 

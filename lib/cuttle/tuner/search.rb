@@ -16,6 +16,15 @@ module Cuttle
         def best
           outcomes.first
         end
+
+        # The settings to measure: the present one, or nil, is the baseline of +count+ others. The best number of
+        # threads and -t auto are measured side by side, because the loss through auto can't be predicted. If its own
+        # limit is too low, auto is measured with a higher one.
+        def contenders(count, present:)
+          first, *others = outcomes.map(&:setting)
+          counterpart = first.auto? ? best.stand_in : grid.auto_beside(first)
+          [present, *[first, counterpart, *others].compact.uniq.first(count)].compact.uniq
+        end
       end
 
       # model: has forecast and capacity (see Model). present: the user's Setting, or nil; it is always forecast.

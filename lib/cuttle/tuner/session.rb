@@ -6,10 +6,8 @@ module Cuttle
     # Folder before the next step begins, and skips steps whose results are there. So an interrupted tune can continue
     # where it stopped.
     class Session
-      TRIED = 3 # the number of best settings that are verified beside the present one
-      LEAST_TRIED = 1
-      FURTHER = 2 # verifications of an answer that the first one did not measure, at most
-      SPARE = 5 # seconds for the answer, besides simulations
+      autoload :Budget, "cuttle/tuner/session/budget"
+      autoload :Verifications, "cuttle/tuner/session/verifications"
 
       # Warnings of what a Footprint does not know.
       UNCHECKED = {
@@ -30,10 +28,8 @@ module Cuttle
         @options = budget ? folder.options.with(budget: budget) : folder.options
         @out = out
         @profiler = profiler || proc { |*given, **options| Profiler.new(*given, **options) }
-        @began = Cuttle.now - Lab::Runner::Lock.waited
         @profiled = folder.there?(Profile::FILE)
-        @searching = 0 # seconds that the search took
-        @pace = 1.0 # how many times as long as planned a verification took
+        @budget = Budget.new(@options.budget, profile: profile_share)
         @runs = {}
         @warnings = []
       end
@@ -43,24 +39,31 @@ module Cuttle
         @out.puts "#{folder.path}: #{@options.app}, seed #{@options.seed}"
         profile = profile()
         settle_cores(profile)
-        advice = answer(profile, (verification(profile) if @options.verify))
+        advice = answer(profile, (verifications.run(profile) if @options.verify))
         advice.write(folder.at(Advice::FILE))
         advice
       end
 
       # Whether Ctrl-C ended the tune before all measurements were done.
       def interrupted?
-        @interrupted || false
+        @verifications&.interrupted? || false
       end
 
       private
+
+      # The share of the budget that the profile takes, or nil if it is there already.
+      def profile_share
+        return if @profiled
+
+        @options.kept ? 0 : Profiler::SHARE
+      end
 
       def profile
         return of_this_machine(Profile.read(folder.at(Profile::FILE))) if @profiled
         return adopted if @options.kept
 
         profiler = @profiler.call(@options.to_lab(engines: @options.engines), budget: @options.budget, out: @out)
-        profile = unpinned { profiler.run }
+        profile = profiler.run
         folder.write(profiler.interrupted? ? Folder::PARTIAL : Profile::FILE, profile.to_h)
         raise Interrupt if profiler.interrupted?
 
@@ -100,11 +103,6 @@ module Cuttle
                 "#{Load::Units.plural(@cores, "core")}")
       end
 
-      def search(profile, cores, limits = @options.limits)
-        Search.new(model(profile), profile, limits: limits, engines: @options.engines, cores: cores,
-                                                present: @options.present).run
-      end
-
       # The search and the advice share the results of simulations. Corrections change the rates of open loops, so the
       # advice simulates those again.
       def model(profile, **options)
@@ -121,142 +119,29 @@ module Cuttle
         more ? answer(profile, more) : advise(advisor, profile)
       end
 
-      # The Verified of the tune's verifications. The first one is made, and an unfinished one continued.
-      def verification(profile)
-        @labs = folder.verifications
-        @labs[-1] = resume(@labs.last) if @labs.any? && unfinished?(@labs.last)
-        @labs << measure(profile) if @labs.empty?
-        verified_so_far
+      def verifications
+        @verifications ||= Verifications.new(folder, lab_options, cores: @here, budget: @budget, out: @out,
+                                                                  search: method(:search))
       end
 
-      # Verifies +setting+ as well, beside the present one. Returns the Verified of all verifications, or nil if there
-      # is nothing to verify, or no time.
+      # Verifies the setting too. Returns the Verified of all verifications, or nil.
       def further(setting, profile, verified)
-        return if setting.nil? || interrupted? || verified.tried?(setting) || @labs.length > FURTHER
-
-        settings = [@options.present, setting].compact.uniq - verified.failures.keys
-        slots = Grid.new(profile, engines: @options.engines, cores: @here).slots
-        tried = verification_of(settings, profile, rate: verified.rate, slots: slots)
-        return if tried.least(**wanted) * @pace > left
-
-        @labs << carry_out(tried, tried.size(left / @pace, **wanted))
-        verified_so_far
+        verifications.further(setting, profile, verified)
       rescue Lab::Failure => error
         warn_of("#{setting.name} was not measured: #{error.message}")
         nil
       end
 
-      def verified_so_far
-        @interrupted = @labs.last.interrupted?
-        @labs.each { |results| keep_warnings(results) }
-        verified = Verified.of(@labs)
-        return verified if verified.measurements.any?
-        raise Interrupt if interrupted?
-
-        raise Failure, "no closed loop of the verification is valid: #{verified.troubles.first || "nothing ran"}"
-      end
-
-      # Whether it was interrupted or ran out of time.
-      def unfinished?(results)
-        results.interrupted? || results.rounds_run < results.rounds
-      end
-
-      def resume(results)
-        lab = lab_options.to_lab(resume: results.directory, rounds: results.rounds, duration: results.duration,
-                                 budget: for_verification)
-        Lab::Results.read(unpinned { Lab.run(lab, out: @out, least: Verification.least_rounds(@options)) })
-      end
-
-      def measure(profile)
-        before = elapsed
-        found = search(profile, @here, within_reach)
-        @searching = elapsed - before
-        carry_out(*affordable(found, profile))
-      end
-
-      # The Lab::Results of a Verification of that Size.
-      def carry_out(verification, size)
-        before = elapsed
-        results = Lab::Results.read(unpinned do
-          verification.run(lab_options, size, budget: for_verification, directory: folder.at("verification"), out: @out)
-        end)
-        planned = verification.least(rounds: results.rounds_run, duration: size.duration)
-        @pace = [(elapsed - before) / planned, 1.0].max
-        results
-      end
-
-      # Seconds for the verification. Rounds that the user asked for run even if no time is left.
-      def for_verification
-        [left, 1].max
-      end
-
-      # A measurement pins this process to the load's cores. Unpinned, the next step finds the other cores again.
-      def unpinned
-        allowed = Lab::Machine::Cores.allowed
-        yield
-      ensure
-        Lab::Machine::Cores.new(server: allowed, load: allowed, allowed: allowed).pin_self
+      # The Search for settings that can be measured here.
+      def search(profile)
+        Search.new(model(profile), profile, limits: within_reach, engines: @options.engines, cores: @here,
+                                            present: @options.present)
       end
 
       # Leaves out a target rate that needs more cores than this machine has.
       def within_reach
         limits = @options.limits
         @cores == @here ? limits : Limits.new(**limits.to_h, rate: nil, cores: nil)
-      end
-
-      # [Verification, its Size] for the best settings and the present one: as many as the time allows.
-      def affordable(found, profile)
-        TRIED.downto(LEAST_TRIED) do |count|
-          tried = verification_of(settings(found, count), profile, rate: found.demand.rate, slots: found.grid.slots)
-          size = tried.size(left, **wanted)
-          return [tried, size] if size
-          next if count > LEAST_TRIED
-
-          too_short(tried.least(**wanted))
-        end
-      end
-
-      # A Verification of these settings.
-      def verification_of(settings, profile, **how)
-        Verification.new(settings, present: @options.present, boot: profile.boot,
-                                   footprint: Footprint.new(profile, limit: @options.limits.connections), **how)
-      end
-
-      # Names the budgets that are enough, for a search that takes twice as long. least: seconds that a verification
-      # takes.
-      def too_short(least)
-        again = [(SPARE + (4 * @searching) + least + 1).ceil, Options::LEAST_BUDGET].max
-        enough = ": --budget #{for_everything(least + (2 * @searching) + 1)}s would be enough" unless @profiled
-        raise Failure, "the budget is too short to verify the answer#{enough}. The profile is kept: cuttle tune " \
-                       "--resume #{folder.path} --budget #{again}s"
-      end
-
-      # The budget of a new tune that leaves so many seconds to the verification: its profile takes a share of what is
-      # added.
-      def for_everything(least)
-        share = @options.kept ? 0 : Profiler::SHARE
-        (@options.budget + ((least - left) / (1 - share))).ceil
-      end
-
-      # The user's own size of a verification.
-      def wanted = { rounds: @options.rounds, duration: @options.duration }
-
-      # The present setting is the baseline. The best number of threads and -t auto are measured side by side, because
-      # the loss through auto can't be predicted. If its own limit is too low, auto is measured with a higher one.
-      def settings(found, count)
-        best, *others = found.outcomes.map(&:setting)
-        counterpart = best.auto? ? found.best.stand_in : found.grid.auto_beside(best)
-        [@options.present, *[best, counterpart, *others].compact.uniq.first(count)].compact.uniq
-      end
-
-      # Seconds of the budget that are left for measurements. The answer simulates for about as long as the search.
-      def left
-        @options.budget - elapsed - SPARE - @searching
-      end
-
-      # Seconds since the beginning, without waiting until other labs end.
-      def elapsed
-        Cuttle.now - Lab::Runner::Lock.waited - @began
       end
 
       # With fewer cores than there are here, servers get only those.
@@ -275,21 +160,12 @@ module Cuttle
 
       def advise(advisor, profile)
         advisor.advice(id: folder.id, taken_at: Time.now.utc.iso8601(3), app: profile.app&.fetch("name", nil),
-                       warnings: [*profile.notes, *@warnings, *unchecked(profile)].uniq)
+                       warnings: [*profile.notes, *@warnings, *@verifications&.warnings, *unchecked(profile)].uniq)
       end
 
       # Limits that predictions could not be held to.
       def unchecked(profile)
         UNCHECKED.values_at(*Footprint.new(profile).unknown(@options.limits))
-      end
-
-      def keep_warnings(results)
-        view = Lab::Report::View.new(results, Lab::Analysis.new(results))
-        view.warnings.each { |each| @warnings << [each.text, each.advice].compact.join("; ") }
-        Verified.new(results).troubles.each { |trouble| @warnings << trouble }
-        return unless results.interrupted?
-
-        @warnings << "the verification was interrupted; to continue it: cuttle tune --resume #{folder.path}"
       end
 
       def warn_of(text)
