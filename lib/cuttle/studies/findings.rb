@@ -76,9 +76,11 @@ module Cuttle
 
       # The pairs of ids, of a configuration and a load, behind each statement whose ratio is not known with that
       # relative precision. It considers only the widths of intervals, never their position: measuring until there is a
-      # verdict would produce one. (Shares of errors may be 0, and have no such precision.)
+      # verdict would produce one. (Shares of errors may be 0, and have no such precision.) The A/A control accompanies
+      # them: one of fewer rounds would not show what noise there is.
       def imprecise(share)
         wide = tested(verdicts) { |statement, found| !statement.of_errors? && !precise?(found, share) }
+        wide |= study.control if wide.any?
         wide.map { |condition| ids_of(condition) }.select(&:all?)
       end
 
