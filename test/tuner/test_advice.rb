@@ -54,9 +54,9 @@ class TestAdvice < Minitest::Test
     slow.zip([[5, "500 ms, 5 times"], [2.5, "250 ms, 2.50 times"]]) do |few, (ratio, said)|
       found = predicted.confirmed(few)
       assert_in_delta ratio, found.excess(limits)[:p99]
-      assert_equal "p99 of at least #{said} the limit of 100 ms", Tuner::Report::Words.excess(found, limits)
+      assert_equal "p99 of at least #{said} the limit of 100 ms", Tuner::Report::LimitWords.excess(found, limits)
       assert_equal "p99 of at least #{said[/\A\d+ ms/]}, limit 1.00 s",
-                   Tuner::Report::Words.undecided(found, :p99, Tuner::Limits.new(p99: 1.0))
+                   Tuner::Report::LimitWords.undecided(found, :p99, Tuner::Limits.new(p99: 1.0))
     end
   end
 
@@ -70,7 +70,7 @@ class TestAdvice < Minitest::Test
     none = advice(verified({ HAVE => [30.0, 80.0] }), limits: { p99: 0.2 }, engines: %w[hybrid], model: Slow)
     assert_equal [:none, %i[p99]], [none.kind, none.excess.keys]
     unknown = Tuner::Outcome.new(**advice.present.to_h, p95: nil, p99: nil)
-    assert_equal "p99 without end, over the limit of 200 ms", Tuner::Report::Words.excess(unknown, advice.limits)
+    assert_equal "p99 without end, over the limit of 200 ms", Tuner::Report::LimitWords.excess(unknown, advice.limits)
   end
 
   # Each connection of a closed loop has 10 requests a second, however many slots there are.

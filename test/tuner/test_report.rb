@@ -77,7 +77,7 @@ class TestTuneReport < Minitest::Test
     answer = Struct.new(:choice, :demand).new(some, some.demand)
     assert_match(%r{\AAt 50\.0/s: p50 30\.0 ms, p95 60\.0 ms, predicted p99 90\.0 ms \(}, words.times(answer))
     assert_equal "p99 90.0 ms (predicted), 1.50 times the limit of 60.0 ms",
-                 words.excess(some, Tuner::Limits.new(p99: 0.06))
+                 Tuner::Report::LimitWords.excess(some, Tuner::Limits.new(p99: 0.06))
     given = Tuner::Advice.new(**advice.each_pair.to_h, kind: :best, choice: none, present: nil, alternatives: [])
     assert_equal 1, Tuner::Report.html(given).scan('class="marker s1 hollow"').length, "that of the p95"
   end
@@ -109,7 +109,7 @@ class TestTuneReport < Minitest::Test
     outcome = outcome(HAVE, capacity: 50, cpu: 0.004)
     assert_equal "It takes 0.004 cores at that rate.", Tuner::Report::Words.occupies(outcome)
     assert_equal "p99 150 ms, 150.0 times the limit of 1.00 ms",
-                 Tuner::Report::Words.excess(outcome, Tuner::Limits.new(p99: 0.001))
+                 Tuner::Report::LimitWords.excess(outcome, Tuner::Limits.new(p99: 0.001))
   end
 
   # One process runs them all.

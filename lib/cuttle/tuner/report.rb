@@ -14,10 +14,12 @@ module Cuttle
       Units = Cuttle::Report::Units
 
       autoload :HeatMap, "cuttle/tuner/report/heat_map"
+      autoload :LimitWords, "cuttle/tuner/report/limit_words"
       autoload :Page, "cuttle/tuner/report/page"
       autoload :Steps, "cuttle/tuner/report/steps"
       autoload :Table, "cuttle/tuner/report/table"
       autoload :Text, "cuttle/tuner/report/text"
+      autoload :Values, "cuttle/tuner/report/values"
       autoload :Words, "cuttle/tuner/report/words"
 
       FILE = "report.html"

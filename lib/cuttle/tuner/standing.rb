@@ -34,7 +34,8 @@ module Cuttle
         return [] unless good?
 
         limits = (broken(:worst) - broken(:best)).map do |name|
-          "whether #{present.setting.name} keeps a limit: #{Report::Words.undecided(present, name, @advice.limits)}"
+          "whether #{present.setting.name} keeps a limit: #{Report::LimitWords.undecided(present, name,
+                                                                                         @advice.limits)}"
         end
         losses.select { |_, (least, most)| most > least && most > @worse }
               .map { |measure, _| "whether #{excessive}: #{told(measure)}" }
@@ -84,12 +85,12 @@ module Cuttle
       end
 
       def excessive
-        "more than #{Report::Words.percent(@worse)} is lost"
+        "more than #{Report::Values.percent(@worse)} is lost"
       end
 
       def told(measure)
         gain = @advice.gains&.[](measure) or return unseen
-        gain, choice, have = Report::Words.gain(gain), @advice.choice.setting.name, present.setting.name
+        gain, choice, have = Report::Values.gain(gain), @advice.choice.setting.name, present.setting.name
         return "p95 with #{choice} is #{gain} times that with #{have}" if measure == :p95
 
         "#{choice} serves #{gain} times as much as #{have}"

@@ -108,8 +108,8 @@ module Cuttle
 
         # How -t auto and fibers were forecast, and the limits that the outcome breaks.
         def remarks(outcome)
-          words = Tuner::Report::Words
-          as, broken = words.taken_for(outcome), words.excess(outcome, @limits)
+          as = Tuner::Report::Words.taken_for(outcome)
+          broken = Tuner::Report::LimitWords.excess(outcome, @limits)
           fibers = Tuner::Footprint.new(@profile, limit: @limits.connections).max_fibers(outcome.setting)
           [("forecast #{as}" if as), ("forecast with --max-fibers #{fibers}, to keep --db-connections" if fibers),
            ("breaks a limit: #{broken}" unless broken.empty?)].compact

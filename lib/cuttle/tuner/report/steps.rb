@@ -17,7 +17,7 @@ module Cuttle
 
         # The limits that the step would break.
         def broken(outcome, limits)
-          excess = Words.excess(outcome, limits)
+          excess = LimitWords.excess(outcome, limits)
           "; breaks a limit: #{excess}" unless excess.empty?
         end
 
@@ -61,7 +61,7 @@ module Cuttle
           return before.infinite? && after.finite? ? "keeps up" : nil if [before, after].any?(&:infinite?)
 
           moved = after - before
-          "p99 #{moved.negative? ? "-" : "+"}#{Words.time(moved.abs)}" if moved.abs > SAME * before
+          "p99 #{moved.negative? ? "-" : "+"}#{Values.time(moved.abs)}" if moved.abs > SAME * before
         end
 
         def memory(from, to)

@@ -12,8 +12,6 @@ module Cuttle
           slots: "the number of requests at once (its slots) limits it",
           connections: "the database's connections limit it", demand: "only the load limits it"
         }.freeze
-        FIGURES = { rate: "capacity", p99: "p99", queue_p99: "queue p99", memory: "memory",
-                    connections: "database connections" }.freeze
         ROUGH = 0.2 # a verification that detects no smaller difference shows little
 
         module_function
@@ -29,13 +27,13 @@ module Cuttle
           when :best then "Run #{name}."
           when :change then "Run #{name} instead of #{have}: #{gains(advice)}."
           when :fits then "Run #{name}: your present setting, #{have}, breaks a limit: " \
-                          "#{excess(advice.present, advice.limits)}."
+                          "#{LimitWords.excess(advice.present, advice.limits)}."
           when :cheaper then "Run #{name}: it is #{"predicted to be " unless advice.choice.measured}as fast as " \
                              "#{have}#{at_rate(advice)}, and takes " \
                              "#{Numbers.size(advice.present.memory - advice.choice.memory)} less memory."
           when :keep then "Keep #{have}: #{nothing_better(advice)}."
           when :none then "No setting keeps the limits. #{name} comes nearest: " \
-                          "#{excess(advice.choice, advice.limits)}."
+                          "#{LimitWords.excess(advice.choice, advice.limits)}."
           end
         end
 
@@ -61,55 +59,8 @@ module Cuttle
         def gains(advice)
           [[:capacity, "times the requests per second"], [:p95, "times the p95"]].filter_map do |name, text|
             gain = advice.gains&.[](name)
-            "#{gain(gain)} #{text}" if gain
+            "#{Values.gain(gain)} #{text}" if gain
           end.join(", ")
-        end
-
-        # "1.18 (1.15 to 1.21)"
-        def gain(ratio)
-          estimate(ratio, :ratio)
-        end
-
-        # "p99 310 ms, 1.55 times the limit of 200 ms"; "p99 of at least 310 ms, …" if only its lower bound is known.
-        def excess(outcome, limits)
-          outcome.excess(limits).map do |name, ratio|
-            value = figure(name, name == :rate ? outcome.capacity.value : outcome.judged[name])
-            value = qualified(outcome, value) if name == :p99 && ratio.finite?
-            next "capacity #{value}, below the rate of #{figure(name, limits.rate)}" if name == :rate
-
-            times = ratio.finite? ? ", #{Numbers.count(ratio)} times the limit of " : ", over the limit of "
-            "#{FIGURES[name]} #{value}#{times}#{figure(name, limits[name])}"
-          end.join("; ")
-        end
-
-        # "p99 195 ms (180 to 215 ms), limit 200 ms": an interval that contains the limit.
-        def undecided(outcome, name, limits)
-          told = name == :rate ? "#{estimate(outcome.capacity, :rate)}/s" : open_ended(outcome, name)
-          "#{FIGURES[name]} #{told}, limit #{figure(name, limits[name])}"
-        end
-
-        # A response time that may be without end.
-        def open_ended(outcome, name)
-          return qualified(outcome, time(outcome.judged[name])) unless outcome[name]
-
-          endless = "without end" if outcome.at(:worst).judged[name].infinite?
-          [estimate(outcome[name], :seconds), endless].compact.uniq.join(" or ")
-        end
-
-        # A p99 without enough responses: "of at least 310 ms", "310 ms (predicted)".
-        def qualified(outcome, value)
-          return "of at least #{value}" if outcome.p99.nil?
-
-          outcome.measured && !outcome.measured?(:p99) ? "#{value} (predicted)" : value
-        end
-
-        def figure(name, value)
-          case name
-          when :memory then Numbers.size(value)
-          when :connections then Numbers.count(value)
-          when :rate then "#{Numbers.rate(value)}/s"
-          else time(value)
-          end
         end
 
         # The answer in figures: sentences.
@@ -125,7 +76,7 @@ module Cuttle
         def capacity(advice)
           choice = advice.choice
           from = source(choice, %i[capacity])
-          "It serves #{estimate(choice.capacity, :rate)}/s at most (#{from}); #{LIMITED_BY[choice.limit]}."
+          "It serves #{Values.estimate(choice.capacity, :rate)}/s at most (#{from}); #{LIMITED_BY[choice.limit]}."
         end
 
         # Where these figures come from. Of a verified setting, some may be predicted all the same.
@@ -158,7 +109,7 @@ module Cuttle
 
           figures = %i[p50 p95 p99].filter_map do |name|
             guessed = "predicted " if choice.measured && !choice.measured?(name)
-            "#{guessed}#{name} #{estimate(choice[name], :seconds)}" if choice[name]
+            "#{guessed}#{name} #{Values.estimate(choice[name], :seconds)}" if choice[name]
           end
           "At #{advice.demand.name}: #{figures.join(", ")}."
         end
@@ -211,7 +162,7 @@ module Cuttle
 
         # Where the demand comes from. What was predicted before the verification may differ from what it found.
         def origin(advice)
-          advice.limits.rate ? "the target rate" : "#{percent(Ranking::ROOM)} of the best predicted capacity"
+          advice.limits.rate ? "the target rate" : "#{Values.percent(Ranking::ROOM)} of the best predicted capacity"
         end
 
         # The number may be a maximum: -t auto starts more threads later, and fibers takes more requests.
@@ -223,7 +174,7 @@ module Cuttle
         def limit_of_auto(capped)
           given = capped.setting.max_threads || capped.connections
           reason = given ? "its limit" : "because no database pool is known"
-          tail = ", p95 #{time(capped.p95.value)} at #{capped.demand.name}" if capped.p95 && !capped.overloaded?
+          tail = ", p95 #{Values.time(capped.p95.value)} at #{capped.demand.name}" if capped.p95 && !capped.overloaded?
           "Threads: -t auto stops at #{capped.stand_in.threads}, #{reason}: " \
             "#{Numbers.rate(capped.capacity.value)}/s at most#{tail} (#{source(capped, %i[capacity p95])})."
         end
@@ -256,8 +207,8 @@ module Cuttle
         # What the answer would be under another circumstance.
         def circumstance(advice, each)
           now = each.outcome.setting == advice.choice.setting ? "the same setting" : each.outcome.setting.name
-          broken = each.excess.to_h.keys.map { |name| FIGURES.fetch(name.to_sym) }
-          "#{asked(each)}: #{now}, #{estimate(each.outcome.capacity, :rate)}/s at most" \
+          broken = each.excess.to_h.keys.map { |name| LimitWords::FIGURES.fetch(name.to_sym) }
+          "#{asked(each)}: #{now}, #{Values.estimate(each.outcome.capacity, :rate)}/s at most" \
             "#{"; it breaks a limit: #{broken.join(", ")}" if broken.any?}"
         end
 
@@ -272,28 +223,8 @@ module Cuttle
         # "measured / predicted 1.03"
         def check(each)
           name = each.figure == :capacity ? :rate : :seconds
-          [each.setting.name, each.demand.name, each.figure.to_s, estimate(each.predicted, name),
-           estimate(each.measured, name), Numbers.ratio(each.ratio), each.held? ? "" : "outside"]
-        end
-
-        def estimate(estimate, as)
-          return Numbers::NONE unless estimate
-          return "without end" unless estimate.value.finite?
-
-          "#{Numbers.public_send(as, estimate.value)}#{interval(estimate, as)}"
-        end
-
-        def interval(estimate, as)
-          text = Numbers.interval(estimate, as)
-          text ? " (#{text})" : ""
-        end
-
-        def time(seconds)
-          seconds.finite? ? Numbers.seconds(seconds) : "without end"
-        end
-
-        def percent(share)
-          "#{(share * 100).round}%"
+          [each.setting.name, each.demand.name, each.figure.to_s, Values.estimate(each.predicted, name),
+           Values.estimate(each.measured, name), Numbers.ratio(each.ratio), each.held? ? "" : "outside"]
         end
 
         # The command line that repeats the tune.
