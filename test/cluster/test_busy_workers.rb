@@ -264,11 +264,10 @@ class TestBusyWorkers < Minitest::Test
   # In the drain grace.
   def test_requests_leave_a_worker_that_stops
     cluster("-t", "2", "--drain-grace", "20") do |process|
-      holding(process, path: "/sleep") do |held, busy, also_busy, waiting|
+      holding(process, path: "/sleep", each: 8) do |held, busy, waiting, *others|
         Process.kill("QUIT", held)
         eventually("the end of listening") { !listens?(held) }
-        also_busy.write(get_of("/hold2"))
-        eventually("the second hold") { File.exist?("#{@directory}/held2") }
+        also_busy = also_holding(held, others)
         other = ask(waiting)
         refute_equal held, other
         assert_equal other, ask(waiting), "its connection is kept"
@@ -343,6 +342,21 @@ class TestBusyWorkers < Minitest::Test
     yield held, busy, *by_worker.fetch(held).first(each - 1)
   ensure
     clients&.each(&:close)
+  end
+
+  # Keeps a second thread of that worker busy, and returns the connection whose request it computes: the first one whose
+  # request does not go to another worker.
+  def also_holding(held, clients)
+    clients.find do |client|
+      client.write(get_of("/hold2"))
+      eventually("the second hold") { File.exist?("#{@directory}/held2") }
+      next true if File.read("#{@directory}/held2").to_i == held
+
+      touch("go2")
+      client.response
+      %w[held2 go2].each { |name| FileUtils.rm("#{@directory}/#{name}") }
+      false
+    end || flunk("no request stayed in the worker")
   end
 
   def touch(name) = FileUtils.touch("#{@directory}/#{name}")
