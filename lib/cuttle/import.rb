@@ -18,6 +18,10 @@ module Cuttle
       def to_s = "#{place}: #{text}"
     end
 
+    # What the user should check for a Unix socket without permissions of its own.
+    SOCKET = "that server lets every user connect to this socket; here the umask of the process counts: add " \
+             "?umask=0117 (or ?mode=0660) for a proxy of the same group"
+
     # A translation raises it for a call that has no equivalent. Its message says why, or what to use instead.
     class NoEqual < StandardError; end
 

@@ -259,6 +259,7 @@ module Cuttle
       Notify.reloading("restarting")
       @restart.with_changes_to_env { @pulse.during { @hooks.attempt(:before_restart) } }
       @restarting = !stopped?
+      @drain.restart
       :stop
     end
 

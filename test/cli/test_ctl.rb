@@ -311,6 +311,32 @@ class TestCtl < Minitest::Test
     assert_match(%r{\Acuttle: can't reach unix://.*/u: Connection refused}, err)
   end
 
+  def test_halt_during_a_drain_delay
+    write("config.ru", SLOW)
+    server("-S", @state, "--control-url", "auto", "--drain-delay", "600") do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the app") { process.err.include?("entered") }
+        assert_equal 0, ctl("-S", @state, "stop").last
+        eventually("the delay") { ctl("-S", @state, "status").first.include?("not ready") }
+        assert_equal 0, ctl("-S", @state, "halt").last
+        eventually("its end") { !process.running? }
+        assert_equal 130, process.status.exitstatus
+      end
+    end
+  end
+
+  def test_a_token_beside_the_configuration_file
+    port = TCPServer.open("127.0.0.1", 0) { |socket| socket.local_address.ip_port }
+    write("cuttle.rb", "control_url 'tcp://127.0.0.1:#{port}'\n")
+    server("-C", "#{@directory}/cuttle.rb", "--control-token", "t") do
+      assert_running("-F", "#{@directory}/cuttle.rb", "-T", "t")
+      assert_equal 0, ctl("-F", "#{@directory}/cuttle.rb", "-T", "t", "stats").last
+      assert_equal ["", "cuttle: the token is missing or wrong\n", 1],
+                   ctl("-F", "#{@directory}/cuttle.rb", "-T", "wrong", "stats")
+    end
+  end
+
   private
 
   # `cuttle serve` in a directory of its own; yields the process.

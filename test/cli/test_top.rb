@@ -189,6 +189,12 @@ class TestTop < Minitest::Test
     refute_includes view.lines(width: 60).join, "AGE"
   end
 
+  # A hot restart without workers keeps the pid, and its figures begin at 0.
+  def test_a_process_that_has_executed_itself
+    text = view(alone(300, "2026-11-23T16:44:46Z"), alone(3, "2026-11-23T16:50:00Z")).summary
+    assert_includes text, "requests/s -  busy 1/3  queue 2  p50 -  p99 -"
+  end
+
   private
 
   # Yields it when each worker has booted.
@@ -275,6 +281,14 @@ class TestTop < Minitest::Test
   def view(before, now, seconds: 1) = Top::View.new(sample(now, 1 + seconds), sample(before, 1))
 
   def sample(said, at) = Top::Sample.new(JSON.parse(JSON.generate(said)), at: at)
+
+  # The answer of a server without workers.
+  def alone(requests, started_at)
+    all = said(requests)
+    figures = all["stats"]["worker_status"].first["last_status"]
+    { "stats" => { "started_at" => started_at, **figures }, "ledgers" => all["ledgers"].slice("11"),
+      "memory" => { "11" => 20_000_000 } }
+  end
 
   # The answer of a server with two workers after that many requests, each of 10 ms, of which 2.5 are waiting for the
   # GVL.

@@ -96,8 +96,13 @@ class TestRestarts < Minitest::Test
     end
   end
 
-  # The old program accepts none of it, whatever signal comes.
+  # The old program accepts none of it, whatever signal comes. Only a second INT would end it at once.
   def test_a_stop_during_a_hot_restart_leaves_the_backlog_to_the_new_program
+    %w[TERM INT].each { |name| stop_during_a_hot_restart(name) }
+  end
+
+  def stop_during_a_hot_restart(name)
+    %w[held drains go].each { |file| FileUtils.rm_f("#{@directory}/#{file}") }
     drains = "File.write('drains', ''); sleep 0.005 until File.exist?('go')\n"
     File.write("#{@directory}/config.ru", HOLDS.sub(/^.*200/) { |line| drains + line })
     serving_process("#{@directory}/config.ru", "-w", "0", "--engine", "reactor", chdir: @directory) do |process|
@@ -107,7 +112,7 @@ class TestRestarts < Minitest::Test
       write("two")
       Process.kill("USR2", process.pid)
       eventually("the drain") { File.exist?("#{@directory}/drains") }
-      Process.kill("TERM", process.pid)
+      Process.kill(name, process.pid)
       File.write("#{@directory}/go", "")
       assert_equal "held", held.response.body
       assert_equal ["two"], waiting.map { |client| client.response.body }.uniq

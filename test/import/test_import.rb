@@ -20,8 +20,8 @@ class TestImport < Minitest::Test
     RUBY
     assert_equal ["threads 3, 3", 'environment "production"', 'rackup "config.ru"', "port 3000",
                   'bind "unix:///tmp/x"', "persistent_timeout 20", "log_requests"], body(import)
-    assert_equal ["puma.rb:1: depends on CUTTLE_NO_SUCH (not set)", "puma.rb:5: depends on CUTTLE_NO_SUCH (not set)"],
-                 remarks(import)
+    assert_equal ["puma.rb:1: depends on CUTTLE_NO_SUCH (not set)", "puma.rb:5: depends on CUTTLE_NO_SUCH (not set)",
+                  "puma.rb:6: bind: #{Cuttle::Import::SOCKET}"], remarks(import).sort
   end
 
   # Also those that did nothing this time.
@@ -235,6 +235,15 @@ class TestImport < Minitest::Test
     assert_equal out, File.read(made)
     assert_equal ["", "cuttle: can't write #{made}: File exists\n", 1], command(path, "-o", made)
     assert_equal 2, command.last
+  end
+
+  # Puma and Unicorn make it for everybody.
+  def test_who_may_connect_to_a_unix_socket
+    [puma("bind 'unix:///tmp/x'"), import("unicorn.conf.rb", "listen '/tmp/x'")].each do |import|
+      assert_equal 1, remarks(import).grep(/:1: (bind|listen): that server lets every user connect/).length
+    end
+    assert_empty remarks(puma("bind 'unix:///tmp/x?umask=0117'\nbind 'unix:///tmp/y?mode=0660'\nbind 'unix://@z'"))
+    assert_empty remarks(import("unicorn.conf.rb", "listen '/tmp/x', umask: 0117\nlisten 8080"))
   end
 
   private

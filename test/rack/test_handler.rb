@@ -23,6 +23,7 @@ class TestHandler < Minitest::Test
                     environment: "staging")
     assert_equal ["fibers", 9, 2, false, true, "staging"],
                  [said.engine, said.max_fibers, said.workers, said.keep_alive, said.quiet, said.environment]
+    [false, "false"].each { |off| refute settings(Silent: off).quiet }
     assert_equal 1..5, settings(Threads: "1:5").threads
     assert_equal "single", settings(Like: "unicorn").engine
   end

@@ -57,7 +57,10 @@ module Cuttle
 
       def configuration
         flags = @given.slice(:config, :environment, :directory)
-        Settings.build(configuration: Configuration.of(flags), **flags)
+        file = Configuration.of(flags)
+        # Without a listener in the file, the state file may still lead to one.
+        flags[:control_token] = @given[:token] if file&.values&.key?(:control_url)
+        Settings.build(configuration: file, **flags)
       end
 
       def by_state(path)

@@ -100,6 +100,9 @@ module Cuttle
         [word, IN_SUPERVISOR]
       end.freeze
 
+      # A Unix socket that has a file, and no permissions of its own.
+      OPEN = %r{\Aunix:(?!(?://)?@)(?!.*[?&](?:umask|mode)=)}
+
       class << self
         def known?(word)
           ours?(word) || WORDS.key?(word) || RUN.key?(word)
@@ -126,6 +129,7 @@ module Cuttle
 
         # What the user should check after the translation of +call+, one of +calls+; nil: nothing.
         def hint(call, calls)
+          return SOCKET if call.word == "bind" && OPEN.match?(call.arguments.first.to_s)
           return HINTS[call.word] unless call.word == "workers"
 
           PRELOADS unless count(calls) == "0" || preload_said?(calls) || unsaid(calls).any?

@@ -52,7 +52,12 @@ module Cuttle
         end
 
         # What the user should check after the translation of +call+; nil: nothing.
-        def hint(call, _calls) = HINTS[call.word]
+        def hint(call, _calls)
+          return HINTS[call.word] unless call.word == "listen"
+
+          address, options = call.arguments
+          SOCKET if address.to_s.match?(%r{\A(?:unix:)?/}) && options.to_h[:umask].nil?
+        end
 
         # Our lines for +call+. Raises NoEqual.
         def translate(call, _calls)

@@ -105,7 +105,6 @@ module Cuttle
 
         def flags(options)
           flags = options.slice(*OPTIONS.keys).transform_keys(OPTIONS)
-          flags[:quiet] = true if options.key?(:Silent)
           flags.delete(:environment) if default_environment?(options)
           flags
         end

@@ -22,6 +22,12 @@ module Cuttle
         @pulse = pulse
         @report = report
         @obey = obey
+        @told = true
+      end
+
+      # The process drains for a restart. Nobody has told it to stop, so the next INT is the first one.
+      def restart
+        @told = false
       end
 
       # --drain-delay: readiness has ended, and balancers have time to notice. A second INT ends it.
@@ -42,7 +48,7 @@ module Cuttle
         @deadline = Cuttle.now + @limit
         @server.stop_soon(leave_backlog: leave_backlog)
         while (seconds = left).positive?
-          return 130 if interrupted?(@settings.app_timeout ? [seconds, LOOK].min : seconds)
+          return 130 if @halted || interrupted?(@settings.app_timeout ? [seconds, LOOK].min : seconds)
           return if @server.stranded?
 
           @pulse.beat
@@ -72,7 +78,16 @@ module Cuttle
       def interrupted?(seconds)
         signals = @signals.wait([seconds, @pulse.interval].compact.min)
         (signals & [*Signals::DUMP, "HUP"]).each(&@obey)
-        signals.intersect?(NOW)
+        @halted ||= signals.include?("HALT")
+        @halted || signals.any? { |name| again?(name) }
+      end
+
+      # Whether this is an INT after the process was told to stop.
+      def again?(name)
+        return true if @told && name == "INT"
+
+        @told ||= (Signals::STOP - %w[HUP]).include?(name)
+        false
       end
     end
   end

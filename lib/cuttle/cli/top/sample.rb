@@ -70,7 +70,10 @@ module Cuttle
           worker["booted"] ? "serves" : "starts"
         end
 
+        # A program that was executed in the place of another one has its pid, and its ledger begins at 0.
         def since(before, pid)
+          return unless before.stats["started_at"] == @stats["started_at"]
+
           now = @ledgers[pid]
           past = before.ledger(pid)
           now && past && Ledger.difference(now, past)
