@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
+require "tmpdir"
 
 # The command line of `cuttle lab`, and what it may ask for.
 class TestLabOptions < Minitest::Test
@@ -85,6 +87,16 @@ class TestLabOptions < Minitest::Test
     assert_raises(Cuttle::UsageError) { parse("--resume", "nowhere", "--rounds", "3") }
     error = assert_raises(Cuttle::Lab::Failure) { parse("--resume", "nowhere") }
     assert_match(/no results in nowhere/, error.message)
+  end
+
+  def test_only_what_cuttle_lab_measured_is_resumed
+    Dir.mktmpdir do |directory|
+      header = { "type" => "lab", "schema" => "cuttle-lab/1", "configurations" => [], "loads" => [], "seed" => 1,
+                 "command" => %w[cuttle study s1 --seed 1] }
+      File.write("#{directory}/results.jsonl", "#{JSON.generate(header)}\n")
+      error = assert_raises(Cuttle::UsageError) { parse("--resume", directory) }
+      assert_match(/is not a lab, but belongs to cuttle study\z/, error.message)
+    end
   end
 
   def test_the_command_is_known_and_helps

@@ -59,7 +59,7 @@ module Cuttle
       # Returns when the plan is complete, nothing more is wanted, the lab was interrupted, or its time is over. Raises
       # Unwritable, and Failure if no server can be started.
       def run
-        @time.rounds(@plan.rounds).times do |number|
+        @time.rounds(rounds).times do |number|
           starts = starts(number)
           break if starts.empty?
           next @time.skip if @resumed.whole?(starts)
@@ -91,6 +91,11 @@ module Cuttle
 
       private
 
+      # A lab with a budget may have begun more rounds than were planned.
+      def rounds
+        [@plan.rounds, @resumed.rounds].max
+      end
+
       # The Starts of a round.
       def starts(number)
         wanted = @wanted&.call(number)
@@ -101,7 +106,8 @@ module Cuttle
       # Makes a round. Returns whether time was left for all of it.
       def make(number, starts)
         @generation.round = number
-        again(number) if @resumed.begun?(number)
+        @again = (number if @resumed.begun?(number))
+        @progress.again(@resumed.runs(number).length) if @again
         waited = @speed.waited
         whole = @time.round { starts.map { |start| attempt(start) }.all? }
         @waited = @speed.waited - waited
@@ -114,10 +120,11 @@ module Cuttle
         [@waited * rounds, @speed.left].min
       end
 
-      # From this line on, what the results had of the round does not count.
-      def again(number)
-        append("again", "block" => number)
-        @progress.again(@resumed.runs(number).length)
+      # From this line on, what the results had of the round does not count. So it precedes the round's first new line:
+      # until then, nothing takes the place of what they had.
+      def again
+        round, @again = @again, nil
+        append("again", "block" => round) if round
       end
 
       def go_on?(configuration)
@@ -156,7 +163,7 @@ module Cuttle
         return if @wanted
 
         runs = @plan.present.select { |each| go_on?(each) }.sum { |each| @plan.loads_of(each).length }
-        @progress.total = @progress.runs + (@time.rounds_left(@plan.rounds - number - 1) * runs)
+        @progress.total = @progress.runs + (@time.rounds_left(rounds - number - 1) * runs)
       end
 
       def leave_out(configuration, reason)
@@ -224,6 +231,7 @@ module Cuttle
       end
 
       def append(type, hash)
+        again if Results::OF_ROUNDS.include?(type)
         @store.append({ "type" => type, "at" => Time.now.utc.iso8601(3) }.merge(hash))
       rescue Failure => error
         raise Unwritable, error.message

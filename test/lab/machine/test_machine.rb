@@ -18,6 +18,11 @@ class TestLabMachine < Minitest::Test
     end
   end
 
+  def test_a_range_of_cores_has_some
+    assert_equal({ server: [0, 1, 2], load: [3] }, Cores.parse("server:0-2,1 load:3"))
+    ["server:2-0", "server:0,3-1", "load:3-1"].each { |text| assert_raises(Cuttle::UsageError) { Cores.parse(text) } }
+  end
+
   def test_named_cores
     cores = Cores.new(server: [1], allowed: [0, 1])
     assert_equal [[1], [0]], [cores.server, cores.load]

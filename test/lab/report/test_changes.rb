@@ -159,4 +159,40 @@ class TestLabChanges < Minitest::Test
     assert_includes said, "! only A has single"
     assert_includes said, "! only B has alone"
   end
+
+  def test_what_only_one_lab_could_measure_is_named
+    lines = ReportedLab.new(closed: [5], rates: [], clean: true).lines
+    one, all = [%w[c1], nil].map do |ids|
+      other = lines.map do |line|
+        broken = line["type"] == "run" && (ids.nil? || ids.include?(line["configuration"]))
+        broken ? line.merge("valid" => false) : line
+      end
+      labs = [lines, other].map { |each| read(directory(lines: each)).first }
+      render(Cuttle::Lab::Analysis::Changes.new(*labs))
+    end
+
+    assert_includes one, "! single at 5 connections is not compared: B has no valid figure of it"
+    assert_includes all, "Nothing that the labs have in common has valid figures in both."
+  end
+
+  def test_the_rubies_of_the_servers_are_named
+    one, other = Array.new(2) { ReportedLab.new(closed: [5], rates: [], clean: true) }
+    other.header["configurations"].map! { |each| each.merge("ruby" => "4.0.5", "ruby_path" => "/opt/ruby") }
+    labs = [one, other].map { |lab| read(directory(lines: lab.lines)).first }
+
+    assert_match(/^! the labs differ in Ruby of the servers: .* and 4\.0\.5$/,
+                 render(Cuttle::Lab::Analysis::Changes.new(*labs)))
+  end
+
+  def test_a_profile_from_the_command_line_is_the_same
+    labs = [{ "cpu_ms" => 2 }, { "cpu_ms" => "2" }].map do |profile|
+      lab = ReportedLab.new(rounds: 2, closed: [5], rates: [], clean: true)
+      app = { "name" => "work", "profile" => profile }
+      read(directory(lines: [lab.header.merge("app" => app), *lab.lines.drop(1)])).first
+    end
+    changes = Cuttle::Lab::Analysis::Changes.new(*labs)
+
+    refute_empty changes.to_a
+    refute_includes render(changes), "profile"
+  end
 end

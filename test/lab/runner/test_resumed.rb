@@ -66,6 +66,45 @@ class TestLabResumed < Minitest::Test
     assert_equal [0] * 10 + [1] * 6, lab.of("run", "block")
   end
 
+  # Ctrl-C while the first server boots.
+  def test_what_there_is_of_a_round_counts_until_something_replaces_it
+    before = whole(rounds: 3).store.lines.first(RUNS + 2)
+    lab = InstantLab.new(rounds: 3)
+    lab.run(done: lab.results(before)) do
+      lab.interruption.ask unless lab.interruption.asked?
+      raise Cuttle::Lab::Failure, "was still starting when the lab was interrupted"
+    end
+    assert_empty lab.of("again")
+    assert_equal RUNS + 2, lab.results(before + lab.store.lines).runs.length
+  end
+
+  # A lab with a budget makes more rounds than planned if they fit.
+  def test_an_incomplete_round_beyond_the_plan_is_measured_again
+    before = whole(rounds: 3).store.lines.first((2 * RUNS) + 2)
+    lab = InstantLab.new(rounds: 2)
+    lab.run(done: lab.results(before))
+    assert_equal [2], lab.of("again", "block")
+    assert_equal [2] * RUNS, lab.of("run", "block")
+  end
+
+  def test_a_configuration_that_failed_once_is_missed_in_an_incomplete_round
+    last = InstantLab.new(rounds: 2).plan.round(1).last.configuration.id
+    failed = false
+    before = InstantLab.new(rounds: 2).run do |each|
+      next if failed || each.id != last
+
+      failed = true
+      raise Cuttle::Lab::Failure, "once"
+    end
+    killed = before.store.lines.reject do |line|
+      line["type"] == "end" || line.values_at("configuration", "block") == [last, 1]
+    end
+    lab = InstantLab.new(rounds: 2)
+    lab.run(done: lab.results(killed))
+    assert_equal [1], lab.of("again", "block")
+    assert_equal RUNS, lab.of("run").length
+  end
+
   private
 
   def whole(rounds:)

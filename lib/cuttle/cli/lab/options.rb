@@ -101,6 +101,7 @@ module Cuttle
           end
 
           results = Cuttle::Lab::Results.read(@lab[:resume])
+          check_command(results)
           before = self.class.new
           before.parse(results.command.drop(2))
           @lab = before.lab.merge(@lab, seed: results.seed, command: results.command)
@@ -111,6 +112,14 @@ module Cuttle
         attr_reader :lab
 
         private
+
+        # The command line of another command would be read as that of a lab.
+        def check_command(results)
+          by = results.command.to_a.first(2)
+          return if by == %w[cuttle lab]
+
+          raise UsageError, "--resume: #{@lab[:resume]} is not a lab, but belongs to #{by.join(" ")}"
+        end
 
         def parser
           OptionParser.new do |parser|

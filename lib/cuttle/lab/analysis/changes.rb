@@ -46,6 +46,15 @@ module Cuttle
           common.pairs.flat_map { |pair| faults(*pair).map { |lab| [*pair.first(2), lab] } }
         end
 
+        # The configurations and loads that only one lab has valid figures of, with the lab that has none:
+        # [[configuration, load, 0 or 1], …].
+        def unmeasured
+          common.pairs.filter_map do |pair|
+            empty = counted(*pair).map(&:empty?)
+            [*pair.first(2), empty.index(true)] if empty.one?
+          end
+        end
+
         # The differences in the app, the method and the environment, without what differs whenever it is measured:
         # { name => [in one, in the other] }.
         def differences
@@ -66,7 +75,7 @@ module Cuttle
         # [Change, its Shift], before the correction.
         def change(configuration, load, other_configuration, other_load)
           measure = Analysis::Measure.of(load)
-          runs = [runs(one, configuration, load, measure), runs(other, other_configuration, other_load, measure)]
+          runs = counted(configuration, load, other_configuration, other_load)
           return if runs.any?(&:empty?)
 
           samples = runs.map { |each| each.map { |run| measure.value(run) } }
@@ -75,6 +84,12 @@ module Cuttle
           medians = samples.map { |sample| Statistics.median(sample) }
           [Change.new(configuration: configuration, load: load, measure: measure, one: medians[0], other: medians[1],
                       ratio: shift.ratio), shift]
+        end
+
+        # The runs of a pair whose figures count, of each lab.
+        def counted(configuration, load, other_configuration, other_load)
+          measure = Analysis::Measure.of(load)
+          [runs(one, configuration, load, measure), runs(other, other_configuration, other_load, measure)]
         end
 
         def runs(results, configuration, load, measure)
@@ -94,9 +109,15 @@ module Cuttle
         end
 
         def described(results)
-          app = (results.app || {}).slice("name", "profile").transform_keys { |key| "app #{key}" }
+          app = Common.app(results).transform_keys { |key| "app #{key}" }
           method = { "duration" => results.duration, "warmup" => results.warmup }
-          app.merge(results.environment.to_h.except(*Machine::MEASURED), method, versions(results))
+          app.merge(results.environment.to_h.except(*Machine::MEASURED), method, rubies(results), versions(results))
+        end
+
+        # With --ruby, servers don't run under the lab's own Ruby, which is in the environment.
+        def rubies(results)
+          shared = results.configurations.select { |each| common.names.include?(each.name) }
+          { "Ruby of the servers" => shared.filter_map(&:ruby).uniq.join(", ") }
         end
 
         # Of the servers of configurations that both labs have.

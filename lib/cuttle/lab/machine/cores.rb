@@ -19,11 +19,12 @@ module Cuttle
         def self.parse(text)
           text.split(/[\s;]+/).to_h do |part|
             name, list = part.split(":", 2)
-            unless %w[server load].include?(name) && list&.match?(/\A\d+(-\d+)?(,\d+(-\d+)?)*\z/)
+            unless %w[server load].include?(name) && list&.match?(/\A\d+(-\d+)?(,\d+(-\d+)?)*\z/) &&
+                   list.split(",").all? { |range| numbers(range).any? } # 2-0 has none
               raise UsageError, "--cpus: server:0,load:1, or server:0-2,load:3, not #{text.inspect}"
             end
 
-            [name.to_sym, numbers(list)]
+            [name.to_sym, numbers(list).uniq]
           end
         end
 

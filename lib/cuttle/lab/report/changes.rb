@@ -26,7 +26,8 @@ module Cuttle
 
         def table(changes)
           return apart(changes.common.apart) if changes.common.apart.any?
-          return "The labs have no configuration and load in common." if changes.to_a.empty?
+          return "The labs have no configuration and load in common." if changes.common.pairs.empty?
+          return "Nothing that the labs have in common has valid figures in both." if changes.to_a.empty?
 
           Columns.align([HEADER, *changes.to_a.map { |change| cells(change) }], left: WORDS)
         end
@@ -66,7 +67,7 @@ module Cuttle
         # Other differences between the labs, which the ratios include.
         def notes(changes)
           lines = changes.differences.map { |what, (one, other)| "! the labs differ in #{what}: #{one} and #{other}" }
-          lines.concat(faults(changes), unmatched(changes.common))
+          lines.concat(faults(changes), unmeasured(changes), unmatched(changes.common))
           lines << "The labs ran at different times, so these ratios include what changed on the machine between them."
           lines.join("\n")
         end
@@ -77,6 +78,12 @@ module Cuttle
           end
           common.unmatched.zip(%w[A B]) { |names, lab| lines.concat(names.map { |name| "! only #{lab} has #{name}" }) }
           lines
+        end
+
+        def unmeasured(changes)
+          changes.unmeasured.map do |configuration, load, lab|
+            "! #{configuration.name} at #{load.name} is not compared: #{"AB"[lab]} has no valid figure of it"
+          end
         end
 
         # One line for each figure that is not compared.

@@ -36,6 +36,11 @@ module Cuttle
           @runs.select { |run| run.block == round }
         end
 
+        # The number of rounds that have begun.
+        def rounds
+          @last + 1
+        end
+
         def begun?(round)
           round <= @last
         end
@@ -54,10 +59,17 @@ module Cuttle
             start.loads.all? { |load| @results.run?(id, load.id, start.round) }
         end
 
-        # Whether a configuration failed, but not in that round.
+        # Whether a configuration was given up before that round: it failed in so many rounds, or a round after its
+        # failure has nothing of it. A single failure is not enough.
         def given_up?(id, round)
-          failed = @failures.select { |failure| failure.configuration == id }.map(&:block)
-          failed.any? && !failed.include?(round)
+          failed = @failures.select { |failure| failure.configuration == id }.filter_map(&:block).uniq
+          return false if failed.empty? || failed.include?(round)
+
+          failed.length >= FAILURES || (failed.max + 1...round).any? { |each| missed?(id, each) }
+        end
+
+        def missed?(id, round)
+          runs(round).none? { |run| run.configuration == id }
         end
       end
     end

@@ -27,6 +27,12 @@ module Cuttle
             freeze
           end
 
+          # The app's "name" and "profile". A profile from the command line has Strings, another one has numbers.
+          def self.app(results)
+            app = results.app.to_h.slice("name", "profile")
+            app["profile"] ? app.merge("profile" => app["profile"].transform_values(&:to_s)) : app
+          end
+
           # Names of configurations and loads that only one lab has: [of the first, of the second].
           def unmatched
             names = @labs.map { |results| (originals(results) + results.loads).map(&:name) }
@@ -44,7 +50,7 @@ module Cuttle
 
           # An app of one's own may lie in another directory, and then has another name.
           def app(results)
-            name, profile = results.app.to_h.values_at("name", "profile")
+            name, profile = self.class.app(results).values_at("name", "profile")
             { "app" => Apps::NAMES.key?(name) ? name : "of one's own", "profile" => profile }
           end
 
