@@ -34,8 +34,8 @@ module Cuttle
         return [] unless good?
 
         limits = (broken(:worst) - broken(:best)).map do |name|
-          "whether #{present.setting.name} keeps a limit: #{Report::LimitWords.undecided(present, name,
-                                                                                         @advice.limits)}"
+          figure = Report::LimitWords.undecided(present, name, @advice.limits)
+          "whether #{present.setting.name} keeps a limit: #{figure}"
         end
         losses.select { |_, (least, most)| most > least && most > @worse }
               .map { |measure, _| "whether #{excessive}: #{told(measure)}" }
